@@ -1,0 +1,28 @@
+package record
+
+import "encoding/json"
+
+// SampleQuery says which samples of a run to read.
+type SampleQuery struct {
+	// Scorer is the scorer version whose judgments to read; "" is the run's own.
+	Scorer string
+	// HeldOut keeps only held-out tasks (true) or only the others (false).
+	HeldOut *bool
+	// Statuses keeps only these; none means done.
+	Statuses []Status
+}
+
+// SavedReport is one delta or trust report as it was shown.
+type SavedReport struct {
+	Kind          string // delta or trust
+	RunID         string // the story's first run
+	Before, After string
+	Report        json.RawMessage
+}
+
+// ExportRecord is one training file that was written whole.
+type ExportRecord struct {
+	RunID, For, Format, File string
+	Rows                     int
+	TaskIDs                  []string // the tasks that went into it
+}
