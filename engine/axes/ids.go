@@ -1,0 +1,261 @@
+package axes
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"assay/engine/record"
+)
+
+// KnownID is an id that stands in a tool's schema or in a text beside it. The
+// asks use it and the world knows it; without that every run comes back "not
+// found".
+type KnownID struct {
+	Argument string // the argument that takes it, "" where that is not said
+	ID       string
+}
+
+// maxIDRunes is the longest id looked for: a UUID has 36 characters, a SHA-256
+// 64.
+const maxIDRunes = 64
+
+// KnownIDs are the ids that stand in the descriptions, enums, examples and
+// defaults of the tools' reference arguments, in the tools' descriptions, and
+// in the texts (a policy, given asks); in that order, each once.
+func KnownIDs(tools []record.Tool, texts ...string) []KnownID {
+	var ids idList
+	for _, t := range tools {
+		for _, a := range arguments(t.Parameters) {
+			if a.isReference() {
+				ids.fromArgument(a)
+			}
+		}
+	}
+	for _, t := range tools {
+		ids.fromText(t.Description, ReferenceArguments(t))
+	}
+	var all []string
+	for _, t := range tools {
+		for _, name := range ReferenceArguments(t) {
+			if !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+	}
+	for _, text := range texts {
+		ids.fromText(text, all)
+	}
+	return ids.found
+}
+
+// idList gathers ids, each once.
+type idList struct {
+	found []KnownID
+	seen  map[string]int // id to its index in found
+}
+
+func (l *idList) add(argument, id string) {
+	if l.seen == nil {
+		l.seen = map[string]int{}
+	}
+	if i, ok := l.seen[id]; ok {
+		if l.found[i].Argument == "" {
+			l.found[i].Argument = argument
+		}
+		return
+	}
+	l.seen[id] = len(l.found)
+	l.found = append(l.found, KnownID{Argument: argument, ID: id})
+}
+
+func (l *idList) fromArgument(a argument) {
+	for _, raw := range a.Enum {
+		l.addValue(a.Name, raw)
+	}
+	l.addValue(a.Name, a.Const)
+	for _, raw := range append(append(slices.Clone(a.Examples), a.Example), a.Default) {
+		l.addValue(a.Name, raw)
+	}
+	for _, id := range exampleWords(a.Description) {
+		l.add(a.Name, id)
+	}
+	for _, token := range idTokens(a.Description) {
+		l.add(a.Name, token.id)
+	}
+}
+
+// addValue takes a JSON string or whole number as an id.
+func (l *idList) addValue(argument string, raw json.RawMessage) {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		var n json.Number
+		if json.Unmarshal(raw, &n) != nil {
+			return
+		}
+		s = n.String()
+	}
+	if s = strings.TrimSpace(s); s != "" && len(s) <= maxIDRunes && !placeholder(s) {
+		l.add(argument, s)
+	}
+}
+
+// placeholder is true of what stands for an id without being one.
+func placeholder(s string) bool {
+	return strings.ContainsAny(s, "<>{}") || slices.Contains([]string{"string", "id", "null", "none", "...", "xxx"}, strings.ToLower(s))
+}
+
+// fromText finds ids in prose and gives each to the argument whose thing is
+// named before it, to one that takes ids of its shape, or to the only one.
+func (l *idList) fromText(text string, references []string) {
+	for _, token := range idTokens(text) {
+		l.add(l.owner(token, references), token.id)
+	}
+}
+
+func (l *idList) owner(token idToken, references []string) string {
+	for _, name := range references {
+		if n := noun(name); n != "" && slices.Contains(token.before, n) {
+			return name
+		}
+	}
+	for _, known := range l.found {
+		if known.Argument != "" && shape(known.ID) == shape(token.id) && slices.Contains(references, known.Argument) {
+			return known.Argument
+		}
+	}
+	if prefix := letters(token.id); len(prefix) >= 2 {
+		for _, name := range references {
+			if strings.HasPrefix(noun(name), prefix) {
+				return name
+			}
+		}
+	}
+	if len(references) == 1 {
+		return references[0]
+	}
+	return ""
+}
+
+// shape is an id with letters as A and digits as 9: ORD-1001 is AAA-9999.
+func shape(id string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsLetter(r):
+			return 'A'
+		case unicode.IsDigit(r):
+			return '9'
+		}
+		return r
+	}, id)
+}
+
+// letters is the run of letters that an id begins with, in lower case.
+func letters(id string) string {
+	end := strings.IndexFunc(id, func(r rune) bool { return !unicode.IsLetter(r) })
+	if end < 0 {
+		return ""
+	}
+	return strings.ToLower(id[:end])
+}
+
+// idToken is an id in prose with the words before it in its sentence.
+type idToken struct {
+	id     string
+	before []string
+}
+
+// ownerWindow is how many words before an id may name its thing: "cancel order
+// number ORD-1001".
+const ownerWindow = 4
+
+var (
+	tokenRun = regexp.MustCompile(`[#@]?[\pL\pN]+(?:[-_:/.][\pL\pN]+)*`)
+	// notIDs are words with letters and digits that name standards, units, times and
+	// versions.
+	notIDs = regexp.MustCompile(`(?i)^(?:\d+(?:st|nd|rd|th|s|x|k|m|g|gb|mb|kb|ms|min|h|hr|am|pm|px|d|w|y|kg|lb|cm|mm|km)|v\d[\w.]*|utf-?\d+|sha-?\d+|md5|base\d+|iso[- ]?\d[\d-]*|rfc[- ]?\d+|ipv[46]|oauth2?|h26[45]|mp[34]|s3|ec2|k8s|i18n|l10n|e2e|p\d{2}|q[1-4]|http\d?|http/\d.*|x\d\d|\d+-?(?:day|hour|minute|week|month|year|digit|character|step)s?|\d{4}-\d\d(?:-\d\d.*)?|\d{1,2}[:/.]\d{1,2}.*|\d+/\d+|24/7|level\d|tier\d|type\d|\d+d|[23]d|covid-19)$`)
+)
+
+// idTokens are the words of a text that read as ids: letters with digits (
+// ORD-1001, M05KNL, sara_doe_496), or a number marked with #.
+func idTokens(text string) []idToken {
+	var out []idToken
+	var before []string
+	end := 0
+	for _, span := range tokenRun.FindAllStringIndex(text, -1) {
+		if strings.ContainsAny(text[end:span[0]], ".!?;\n") {
+			before = before[:0]
+		}
+		end = span[1]
+		word := text[span[0]:span[1]]
+		if looksLikeID(word) {
+			out = append(out, idToken{id: word, before: slices.Clone(before)})
+		}
+		before = append(before, strings.ToLower(word))
+		if len(before) > ownerWindow {
+			before = before[1:]
+		}
+	}
+	return out
+}
+
+func looksLikeID(word string) bool {
+	var hasLetter, hasDigit bool
+	for _, r := range word {
+		hasLetter = hasLetter || unicode.IsLetter(r)
+		hasDigit = hasDigit || unicode.IsDigit(r)
+	}
+	switch {
+	case !hasDigit || len(word) < 3 || len(word) > maxIDRunes || notIDs.MatchString(word):
+		return false
+	case word[0] == '#':
+		return true
+	case strings.ContainsAny(word, "/."):
+		return false // paths, versions and decimals
+	}
+	return hasLetter
+}
+
+var (
+	// exampleLead announces examples; what follows up to the end of the sentence is
+	// read for them.
+	exampleLead   = regexp.MustCompile(`(?i)(?:\be\.g\.?,?|\bfor example:?,?|\bsuch as|\bexamples?:|\blike|\bone of:?|\bsay,?)\s+([^.;()\n]*(?:\.[^\s.;()\n][^.;()\n]*)*)`)
+	quotedWord    = regexp.MustCompile("[\"'`“‘]([\\pL\\pN#@][\\pL\\pN#@_./:-]*)[\"'`”’]")
+	exampleSplit  = regexp.MustCompile(`\s*(?:,|/|\bor\b|\band\b)\s*`)
+	bareExample   = regexp.MustCompile(`^[\pL\pN#@][\pL\pN#@_./:-]*$`)
+	notAnExample  = wordSet(`the a an this that etc other others any all more`)
+)
+
+// maxPerExample is how many examples one description may give; more is a list
+// of options rather than ids. Convention.
+const maxPerExample = 12
+
+// exampleWords are the single words that a description gives as examples: "for
+// instance" quoted anywhere after "e.g.", or bare in a list of single words.
+func exampleWords(description string) []string {
+	var out []string
+	add := func(word string) {
+		word = strings.TrimRight(word, ".:/-")
+		if word != "" && len(word) <= maxIDRunes && !placeholder(word) && !notAnExample[strings.ToLower(word)] && len(out) < maxPerExample {
+			out = append(out, word)
+		}
+	}
+	for _, lead := range exampleLead.FindAllStringSubmatch(description, -1) {
+		quoted := quotedWord.FindAllStringSubmatch(lead[1], -1)
+		for _, q := range quoted {
+			add(q[1])
+		}
+		if len(quoted) > 0 {
+			continue
+		}
+		for _, part := range exampleSplit.Split(strings.TrimSpace(lead[1]), -1) {
+			if !bareExample.MatchString(part) {
+				break
+			}
+			add(part)
+		}
+	}
+	return out
+}

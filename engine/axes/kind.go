@@ -1,0 +1,117 @@
+package axes
+
+import (
+	"strings"
+	"unicode"
+
+	"assay/engine/record"
+)
+
+// Annotations are MCP's hints about a tool; nil where the server gave none.
+type Annotations struct {
+	ReadOnly    *bool `json:"readOnlyHint"`
+	Destructive *bool `json:"destructiveHint"`
+}
+
+// Verbs that say what a call does to the world. The lists are convention: verbs
+// of published tool sets (tau-bench, the MCP reference servers) and their
+// synonyms. A tool is destructive where calling another tool does not take the
+// call back.
+var (
+	readWords = wordSet(`get list read search find lookup look fetch show view describe check query status count calculate
+		think validate verify preview download inspect browse estimate compare summarize summarise retrieve load scan test
+		ping head tail grep stat diff monitor watch explain analyze analyse classify translate is has can who whoami info
+		details history balance weather forecast calculator price quote report`)
+	destructiveWords = wordSet(`delete remove destroy drop purge wipe erase cancel refund revoke terminate kill shutdown
+		reset uninstall truncate overwrite deactivate disable ban void restart reboot rollback expire close clear discard
+		rm unlink detach archive suspend evict forfeit cancellation deletion removal`)
+	writeWords = wordSet(`create add update set put post patch write insert edit modify change book order buy purchase pay
+		charge send transfer submit assign approve reject open register enable activate schedule reschedule upload move
+		copy rename merge push commit deploy publish issue grant invite notify email message reply comment apply start stop
+		run execute save store replace escalate exchange return request restore append link tag upgrade downgrade confirm
+		subscribe unsubscribe lock unlock make record log sync import export generate configure redeem`)
+	joiners = wordSet(`and or then`)
+)
+
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		set[w] = true
+	}
+	return set
+}
+
+// KindOf says what a call of the tool may do, from MCP's hints where they are
+// given and otherwise from the whole words of its name: read_runbook is a read
+// though "run" is in it.
+//
+// A name that begins with a verb of reading is a read, unless it goes on "and"
+// with another verb; else the most dangerous verb in it decides. A name without
+// a known verb is taken for a write, the careful side.
+func KindOf(name string, annotations Annotations) record.ToolKind {
+	kind := kindByName(name)
+	readOnly, destructive := annotations.ReadOnly, annotations.Destructive
+	switch {
+	case readOnly != nil && *readOnly:
+		return record.ToolRead
+	case destructive != nil && *destructive:
+		return record.ToolDestructive
+	case destructive != nil && kind == record.ToolDestructive:
+		return record.ToolWrite
+	case readOnly != nil && kind == record.ToolRead:
+		return record.ToolWrite
+	}
+	return kind
+}
+
+func kindByName(name string) record.ToolKind {
+	words := nameWords(name)
+	if len(words) > 0 && readWords[words[0]] {
+		rest := words[1:]
+		for len(rest) > 0 && !joiners[rest[0]] {
+			rest = rest[1:]
+		}
+		words = append(rest, "get")
+	}
+	var read, write bool
+	for _, w := range words {
+		switch {
+		case destructiveWords[w]:
+			return record.ToolDestructive
+		case writeWords[w]:
+			write = true
+		case readWords[w]:
+			read = true
+		}
+	}
+	if read && !write {
+		return record.ToolRead
+	}
+	return record.ToolWrite
+}
+
+// nameWords are the lower-case words of a name in snake, kebab, dotted or camel
+// case: "getHTTPStatus" is get, http, status.
+func nameWords(name string) []string {
+	var words []string
+	var word []rune
+	flush := func() {
+		if len(word) > 0 {
+			words = append(words, strings.ToLower(string(word)))
+			word = word[:0]
+		}
+	}
+	runes := []rune(name)
+	for i, r := range runes {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			flush()
+			continue
+		case unicode.IsUpper(r) && i > 0 && (unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])):
+			flush()
+		}
+		word = append(word, r)
+	}
+	flush()
+	return words
+}

@@ -1,0 +1,191 @@
+package cover
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"assay/engine/record"
+)
+
+// DefaultEffort is how many cell changes are weighed to make an array smaller
+// once it covers everything. It is the point at which the published models of
+// this package's benchmarks stop getting smaller within a second on one core.
+const DefaultEffort = 3_000_000
+
+// Options of a build.
+type Options struct {
+	// Effort is how many cell changes are weighed to make the array smaller; 0 means
+	// DefaultEffort, below 0 none. It is a count and never a time, so that an array
+	// is the same on a slow machine.
+	Effort int
+	// Pinned rows stand in the array as they are, and first: rows that were run
+	// before, when a later run is to cover what is missing. They must be allowed.
+	Pinned [][]int
+}
+
+func (o Options) effort() int {
+	switch {
+	case o.Effort == 0:
+		return DefaultEffort
+	case o.Effort < 0:
+		return 0
+	}
+	return o.Effort
+}
+
+// ErrUnsatisfiable is wrapped where a model allows no row at all.
+var ErrUnsatisfiable = errors.New("the exclusions leave no allowed row")
+
+// Array is a covering array: rows that together hold every valid tuple of the
+// model. It is read-only once built and may be shared by goroutines.
+type Array struct {
+	Model Model
+	// Rows hold indices into the parameters' values.
+	Rows [][]int
+	// Blocks says of each row which block it belongs to: all 0 in a joint array; in a
+	// stable one 0 is the block that no value of the axis touches and 1+i the block
+	// of the axis's value i.
+	Blocks []int
+	// Planned is the number of valid tuples, Covered how many of them the rows hold.
+	Planned, Covered int
+	// LowerBound is a number of rows that no joint array of the model goes below.
+	LowerBound int
+
+	space *space
+}
+
+// Build makes an array of the whole model, as small as the effort allows. Equal
+// models, options and versions give equal arrays on every machine.
+func Build(ctx context.Context, m Model, o Options) (Array, error) {
+	p, err := prepare(m, o)
+	if err != nil {
+		return Array{}, err
+	}
+	rows, err := p.joint(ctx)
+	if err != nil {
+		return Array{}, fmt.Errorf("build covering array: %w", err)
+	}
+	return m.array(p.space, rows, make([]int, len(rows))), nil
+}
+
+// plan is what a build works on.
+type plan struct {
+	model  Model
+	opts   Options
+	space  *space
+	solver *solver
+	key    string
+}
+
+func prepare(m Model, o Options) (*plan, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	for i, row := range o.Pinned {
+		if !m.Allows(row) {
+			return nil, fmt.Errorf("pinned row %d is not allowed by the model", i)
+		}
+	}
+	s := newSolver(m.sizes(), m.Forbidden)
+	if !s.start() {
+		return nil, ErrUnsatisfiable
+	}
+	return &plan{model: m, opts: o, space: newSpace(m.sizes(), m.strength(), s), solver: s, key: m.key()}, nil
+}
+
+func (p *plan) joint(ctx context.Context) ([][]int, error) {
+	g := newGrower(p.space, p.solver, record.Stream("cover", p.key, "grow"))
+	rows := make([][]int, 0, len(p.opts.Pinned))
+	for _, row := range p.opts.Pinned {
+		g.cover(row)
+		rows = append(rows, slices.Clone(row))
+	}
+	return g.grow(ctx, rows)
+}
+
+// array wraps rows with what is said about them.
+func (m Model) array(sp *space, rows [][]int, blocks []int) Array {
+	a := Array{Model: m, Rows: rows, Blocks: blocks, Planned: sp.planned, LowerBound: lowerBound(m, sp), space: sp}
+	a.Covered = sp.covered(rows).count()
+	return a
+}
+
+// covered are the valid tuples that some row holds.
+func (sp *space) covered(rows [][]int) bitset {
+	covered := newBitset(sp.total)
+	for _, row := range rows {
+		sp.eachOf(row, func(number int) {
+			if sp.valid.has(number) {
+				covered.set(number)
+			}
+		})
+	}
+	return covered
+}
+
+// Prefix is the first n rows of the array by index, interleaved over the blocks:
+// each block gives the same share of its rows, chosen and ordered by their own
+// hash. Changing one block moves no row of another that is as long as before. n
+// beyond the array is all of it.
+func (a Array) Prefix(n int) []int {
+	type place struct {
+		row, nth, size int
+		rank           uint64
+	}
+	byBlock := map[int][]int{}
+	rank := make([]uint64, len(a.Rows))
+	for i, row := range a.Rows {
+		rank[i] = a.Model.Rank(row)
+		byBlock[a.Blocks[i]] = append(byBlock[a.Blocks[i]], i)
+	}
+	byRank := func(i, j int) int { return cmp.Or(cmp.Compare(rank[i], rank[j]), cmp.Compare(i, j)) }
+	places := make([]place, 0, len(a.Rows))
+	for _, rows := range byBlock {
+		slices.SortFunc(rows, byRank)
+		for nth, row := range rows {
+			places = append(places, place{row, nth, len(rows), rank[row]})
+		}
+	}
+	slices.SortFunc(places, func(x, y place) int {
+		// (2 nth + 1) / (2 size): where the row stands in its block.
+		return cmp.Or(cmp.Compare((2*x.nth+1)*y.size, (2*y.nth+1)*x.size), byRank(x.row, y.row))
+	})
+	out := make([]int, max(0, min(n, len(places))))
+	for i := range out {
+		out[i] = places[i].row
+	}
+	return out
+}
+
+// Coverage counts the planned tuples that the points hold, and lists those that
+// none does, in words. Points are rows that really came back; a coordinate that
+// is -1 covers nothing.
+func (a Array) Coverage(points [][]int) (covered int, missing []string) {
+	have := a.space.covered(points)
+	return have.count(), a.Model.describeDifference(a.space, a.space.valid, have)
+}
+
+// Between compares two lists of points: how many planned tuples the first holds,
+// how many of those the second holds too, and the others in words. It is what
+// thinning costs, with the rows as planned and as posed.
+func (a Array) Between(planned, done [][]int) (want, have int, missing []string) {
+	wanted, held := a.space.covered(planned), a.space.covered(done)
+	for i := range held {
+		held[i] &= wanted[i]
+	}
+	return wanted.count(), held.count(), a.Model.describeDifference(a.space, wanted, held)
+}
+
+// describeDifference are the tuples in all and not in some.
+func (m Model) describeDifference(sp *space, all, some bitset) []string {
+	var out []string
+	for number := all.next(0); number >= 0; number = all.next(number + 1) {
+		if !some.has(number) {
+			out = append(out, m.Describe(sp.tuple(number)))
+		}
+	}
+	return out
+}
