@@ -114,10 +114,7 @@ func AC1(table [][]int, z float64) Estimate {
 			variance += p[i][j] * d * d
 		}
 	}
-	if n < 2 {
-		return Point(ac1, n)
-	}
-	half := z * math.Sqrt(variance/float64(n-1))
+	half := z * math.Sqrt(variance/float64(n))
 	return NewEstimate(ac1, math.Max(-1, ac1-half), math.Min(1, ac1+half), n)
 }
 

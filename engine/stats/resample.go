@@ -38,8 +38,8 @@ const (
 	Studentised Method = "studentised"
 	// Expanded takes wider quantiles of the draws, so that the interval is to the
 	// percentile one as a t interval is to a normal one with n in the denominator
-	// (Hesterberg 2015, section 5.3), and moves both ends out by half a step where the
-	// values lie on steps, as rates of few attempts do: the continuity correction.
+	// (Hesterberg 2015, section 5.3), and moves both ends out by up to half a step where
+	// the values lie on steps, as rates of few attempts do; see [fullStepUnits].
 	Expanded Method = "expanded"
 )
 
@@ -75,7 +75,7 @@ func MeanInterval(units []Unit, method Method, level float64, draws int, rng *ra
 		below, above = bcaTails(units, mean, means, tail)
 	case Expanded:
 		below = expandedTail(len(units), tail)
-		above, widen = 1-below, halfStep(units)
+		above, widen = 1-below, halfStep(units)*math.Min(1, fullStepUnits/float64(len(units)))
 	}
 	return sortedQuantile(means, below) - widen, sortedQuantile(means, above) + widen, true
 }
@@ -187,6 +187,12 @@ func expandedTail(n int, tail float64) float64 {
 	return NormalCDF(-math.Sqrt(float64(n)/float64(n-1)) * t)
 }
 
+// fullStepUnits is up to how many units the half step counts whole; beyond, it fades
+// with their number. Measured on the populations of this program's self-check: up to
+// 30 units the expanded quantiles alone cover 0.93 to 0.95 of the time where the truth
+// lies between two steps, with the half step 0.94 to 0.97; above they need no help.
+const fullStepUnits = 30
+
 // halfStep is half of the smallest step by which the mean can move: the least gap
 // between two units' sums, or of one from 0, over the number of tasks. Values of no
 // lattice have next to none.
@@ -222,8 +228,10 @@ func sortedQuantile(sorted []float64, p float64) float64 {
 		return sorted[0]
 	case i >= len(sorted)-1:
 		return sorted[len(sorted)-1]
-	case sorted[i] == sorted[i+1]: // also where both are infinite
+	case sorted[i] == sorted[i+1] || math.IsInf(sorted[i], -1):
 		return sorted[i]
+	case math.IsInf(sorted[i+1], 1):
+		return sorted[i+1]
 	}
 	return sorted[i] + (h-float64(i))*(sorted[i+1]-sorted[i])
 }
