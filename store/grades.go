@@ -1,0 +1,166 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+
+	"assay/engine/record"
+)
+
+func judgmentValues(j *record.Judgment) ([]driver.Value, error) {
+	criteria, errCriteria := jsonValue(j.Criteria, len(j.Criteria) == 0)
+	evidence, errEvidence := jsonValue(j.Evidence, len(j.Evidence) == 0)
+	if err := errors.Join(errCriteria, errEvidence, validJSON("meta", j.Meta), validJSON("cut", j.Cut)); err != nil {
+		return nil, err
+	}
+	var exact exactTexts
+	reason, raw := exact.optional("reason", j.Reason), exact.optional("raw", j.Raw)
+	return []driver.Value{
+		nil, nil, nil, string(j.Status), numberValue(j.Reward), reason, optional(j.FailureClass), criteria, evidence, raw,
+		rawValue(j.Meta), rawValue(j.Cut), micros(j.Latency), timeValue(j.At), exact.value(),
+	}, nil
+}
+
+func (t *tx) placeJudgment(dst []driver.Value, no, rollout int64, scorer string, values []driver.Value) ([]driver.Value, error) {
+	scorerNo, err := t.scorerNo(scorer)
+	at := len(dst)
+	dst = append(dst, values...)
+	dst[at], dst[at+judgmentAtRoll], dst[at+judgmentAtScore] = no, rollout, scorerNo
+	return dst, err
+}
+
+func markerValues(m *record.Marker) ([]driver.Value, error) {
+	evidence, err := jsonValue(m.Evidence, len(m.Evidence) == 0)
+	var exact exactTexts
+	note := exact.optional("note", m.Note)
+	return []driver.Value{nil, nil, nil, m.Name, numberValue(m.Value), m.Status, evidence, note, exact.value()}, err
+}
+
+func (t *tx) placeMarker(dst []driver.Value, no, rollout int64, scorer string, values []driver.Value) ([]driver.Value, error) {
+	scorerNo, err := t.scorerNo(scorer)
+	at := len(dst)
+	dst = append(dst, values...)
+	dst[at], dst[at+markerAtRoll], dst[at+markerAtScore] = no, rollout, scorerNo
+	return dst, err
+}
+
+// CommitGrades appends judgments and markers to rollouts that are there, all of
+// them or none. Earlier ones stay.
+func (db *DB) CommitGrades(ctx context.Context, runID string, scorers []record.Scorer, judgments []record.Judgment, markers []record.Marker) error {
+	judgmentRows, markerRows := make([][]driver.Value, len(judgments)), make([][]driver.Value, len(markers))
+	var err error
+	for i := range judgments {
+		if judgmentRows[i], err = judgmentValues(&judgments[i]); err != nil {
+			return fmt.Errorf("judgment of rollout %s: %w", judgments[i].RolloutID, err)
+		}
+	}
+	for i := range markers {
+		if markerRows[i], err = markerValues(&markers[i]); err != nil {
+			return fmt.Errorf("marker of rollout %s: %w", markers[i].RolloutID, err)
+		}
+	}
+	return db.tx(ctx, func(t *tx) error {
+		run, err := t.runNo(runID)
+		if err != nil {
+			return err
+		}
+		for _, s := range scorers {
+			if _, err := t.addScorer(s); err != nil {
+				return err
+			}
+		}
+		var judgment, marker int64
+		if err := t.row("SELECT (SELECT ifnull(max(judgment_no), 0) FROM judgments), (SELECT ifnull(max(marker_no), 0) FROM markers)", nil, &judgment, &marker); err != nil {
+			return err
+		}
+		var judgmentValues, markerValues []driver.Value
+		for i := range judgments {
+			rollout, err := t.rolloutNo(run, judgments[i].RolloutID)
+			if err != nil {
+				return err
+			}
+			judgment++
+			if judgmentValues, err = t.placeJudgment(judgmentValues, judgment, rollout, judgments[i].Scorer, judgmentRows[i]); err != nil {
+				return err
+			}
+		}
+		for i := range markers {
+			rollout, err := t.rolloutNo(run, markers[i].RolloutID)
+			if err != nil {
+				return err
+			}
+			marker++
+			if markerValues, err = t.placeMarker(markerValues, marker, rollout, markers[i].Scorer, markerRows[i]); err != nil {
+				return err
+			}
+		}
+		if err := t.insertAll("INSERT INTO judgments", judgmentColumns, judgmentValues); err != nil {
+			return err
+		}
+		return t.insertAll("INSERT INTO markers", markerColumns, markerValues)
+	})
+}
+
+func (t *tx) rolloutNo(run int64, rolloutID string) (int64, error) {
+	var no int64
+	err := t.row("SELECT rollout_no FROM rollouts WHERE rollout_id = ? AND run_no = ?", []any{rolloutID, run}, &no)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, notFound("rollout in this run", rolloutID, "see `assay rows`")
+	}
+	return no, err
+}
+
+const judgmentSelect = "s.scorer, j.status, j.reward, j.reason, j.failure_class, j.criteria, j.evidence, j.raw, j.meta, j.cut, j.latency_us, j.judged_at, j.exact"
+
+// judgmentScan reads the columns of judgmentSelect from a left join: nothing
+// where there is no judgment.
+type judgmentScan struct {
+	scorer, status, reason, class, criteria, evidence, raw, meta, cut, at, exact sql.NullString
+	reward                                                                       *float64
+	latency                                                                      sql.NullInt64
+}
+
+func (s *judgmentScan) dest() []any {
+	return []any{&s.scorer, &s.status, number{&s.reward}, &s.reason, &s.class, &s.criteria, &s.evidence, &s.raw, &s.meta, &s.cut, &s.latency, &s.at, &s.exact}
+}
+
+func (s *judgmentScan) judgment(rolloutID string) (*record.Judgment, error) {
+	if !s.scorer.Valid {
+		return nil, nil
+	}
+	j := &record.Judgment{
+		RolloutID: rolloutID, Scorer: s.scorer.String, Status: record.JudgeStatus(s.status.String), Reward: s.reward,
+		FailureClass: s.class.String, Meta: rawOf(s.meta), Cut: rawOf(s.cut), Latency: ofMicros(s.latency.Int64),
+	}
+	var x texts
+	x.add("reason", &s.reason, &j.Reason)
+	x.add("raw", &s.raw, &j.Raw)
+	return j, errors.Join(x.restore(s.exact), fromJSON(s.criteria, &j.Criteria), fromJSON(s.evidence, &j.Evidence), times(s.at, &j.At))
+}
+
+// Judgments reads every judgment of a rollout, of every scorer version, in the
+// order in which they were given.
+func (db *DB) Judgments(ctx context.Context, rolloutID string) ([]record.Judgment, error) {
+	rows, err := db.read.QueryContext(ctx, "SELECT "+judgmentSelect+` FROM judgments j JOIN scorers s USING (scorer_no)
+		WHERE j.rollout_no = (SELECT rollout_no FROM rollouts WHERE rollout_id = ?) ORDER BY j.judgment_no`, rolloutID)
+	if err != nil {
+		return nil, explain(db.path, err)
+	}
+	defer rows.Close()
+	var list []record.Judgment
+	for rows.Next() {
+		var s judgmentScan
+		if err := rows.Scan(s.dest()...); err != nil {
+			return nil, explain(db.path, err)
+		}
+		j, err := s.judgment(rolloutID)
+		if err != nil {
+			return nil, explain(db.path, err)
+		}
+		list = append(list, *j)
+	}
+	return list, explain(db.path, rows.Err())
+}
