@@ -103,7 +103,11 @@ func (p *plan) joint(ctx context.Context) ([][]int, error) {
 		g.cover(row)
 		rows = append(rows, slices.Clone(row))
 	}
-	return g.grow(ctx, rows)
+	rows, err := g.grow(ctx, rows)
+	if err != nil || p.space.strength != 2 {
+		return rows, err
+	}
+	return shrink(ctx, p, rows, lowerBound(p.model, p.space))
 }
 
 // array wraps rows with what is said about them.
