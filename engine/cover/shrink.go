@@ -92,19 +92,11 @@ func (s *shrinker) insert(row []int) {
 		bitset(held).set(literals[p])
 	}
 	s.rows, s.held, s.tabu = append(s.rows, literals), append(s.held, held), append(s.tabu, make([]int, len(row)))
-	for i, a := range literals {
-		for _, b := range literals[i+1:] {
-			s.meet(a, b)
-		}
-	}
+	s.each(literals, s.meet)
 }
 
 func (s *shrinker) remove(r int) {
-	for i, a := range s.rows[r] {
-		for _, b := range s.rows[r][i+1:] {
-			s.part(a, b)
-		}
-	}
+	s.each(s.rows[r], s.part)
 	s.rows, s.held, s.tabu = slices.Delete(s.rows, r, r+1), slices.Delete(s.held, r, r+1), slices.Delete(s.tabu, r, r+1)
 }
 
@@ -313,9 +305,21 @@ func (s *shrinker) force(a, b int) {
 	}
 	want := slices.Clone(s.solver.value)
 	s.solver.undo(mark)
+	// All at once: on the way from one allowed row to another lie rows that are not.
+	s.each(row, s.part)
+	clear(s.held[r])
 	for p, v := range want {
-		if l := s.solver.first[p] + v; l != row[p] {
-			s.apply(change{r, p, l})
+		row[p] = s.solver.first[p] + v
+		bitset(s.held[r]).set(row[p])
+	}
+	s.each(row, s.meet)
+}
+
+// each calls f with every pair of a row.
+func (s *shrinker) each(row []int, f func(a, b int)) {
+	for i, a := range row {
+		for _, b := range row[i+1:] {
+			f(a, b)
 		}
 	}
 }
