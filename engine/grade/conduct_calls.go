@@ -1,0 +1,395 @@
+package grade
+
+import (
+	"bytes"
+	"strings"
+
+	"assay/engine/record"
+)
+
+// The rules that read what was called, and what was said of it.
+
+func undeclaredTool(t *trace) (hit, bool) {
+	for i := range t.calls {
+		c := &t.calls[i]
+		if c.outcome == outUndeclared || len(t.frame.tools) > 0 && !c.info.declared {
+			return hit{c.step, c.tool}, true
+		}
+	}
+	return hit{}, false
+}
+
+func placeholderReference(t *trace) (hit, bool) {
+	for i := range t.calls {
+		c := &t.calls[i]
+		for _, l := range t.argsOf(c) {
+			if l.kind == 's' && isReference(l.key) && isPlaceholder(l.key, l.value) && !t.saidByUser(l.value) {
+				return hit{c.step, l.key + ": " + l.value}, true
+			}
+		}
+	}
+	return hit{}, false
+}
+
+// inventedReference fires on acts. A look-up with a guessed id is told by
+// argument_grounding: it harms nothing, and the world says no.
+func inventedReference(t *trace) (hit, bool) {
+	for i := range t.calls {
+		c := &t.calls[i]
+		if c.ungrounded < 0 || !c.acts() {
+			continue
+		}
+		for j := c.ungrounded; j < c.args.to; j++ {
+			l := &t.leaves[j]
+			if mustBeGrounded(l) && isReference(l.key) && !isPlaceholder(l.key, l.value) && !t.knownBefore(c, l) {
+				return hit{c.step, l.key + ": " + l.value}, true
+			}
+		}
+	}
+	return hit{}, false
+}
+
+// knownBefore repeats, for one value, the look that ground took when the call was
+// made: what is known now includes what came later.
+func (t *trace) knownBefore(c *call, l *leaf) bool {
+	whole := t.known
+	t.known = whole[:c.knownTo]
+	known := t.knows(l)
+	t.known = whole
+	return known
+}
+
+// failedIDAsFound fires where an id answered "not found" is then acted on, or
+// spoken of as if it had been found.
+func failedIDAsFound(t *trace) (hit, bool) {
+	for i := range t.calls {
+		failed := &t.calls[i]
+		if failed.outcome != outNotFound {
+			continue
+		}
+		for _, l := range t.argsOf(failed) {
+			if l.kind != 's' || !isReference(l.key) || t.foundElsewhere(i, l.value) {
+				continue
+			}
+			if c := t.actedOn(i+1, l.value); c != nil {
+				return hit{c.step, l.key + ": " + l.value}, true
+			}
+			if u := t.spokenOfAsFound(failed.step, l.value); u != nil {
+				return hit{u.step, u.text}, true
+			}
+		}
+	}
+	return hit{}, false
+}
+
+// foundElsewhere reports whether a call other than the failed one came through
+// with the same value: another tool knows it, or it exists by now.
+func (t *trace) foundElsewhere(failed int, value string) bool {
+	for i := range t.calls {
+		c := &t.calls[i]
+		if i != failed && (c.outcome == outOK || c.outcome == outStale) && !(i > failed && c.acts()) && t.names(c, value) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *trace) names(c *call, value string) bool {
+	for _, l := range t.argsOf(c) {
+		if l.value == value {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *trace) actedOn(from int, value string) *call {
+	for i := from; i < len(t.calls); i++ {
+		// A known writer: of a tool of unknown kind it cannot be said that it acts.
+		if c := &t.calls[i]; c.acts() && c.info.kind != "" && !c.info.handoff && t.names(c, value) {
+			return c
+		}
+	}
+	return nil
+}
+
+// saysMissing are the ways to say that something is not there.
+var saysMissing = newPhrases("not found", "no record", "no records", "no such", "couldn't find", "could not find", "couldn't locate", "could not locate", "unable to find", "unable to locate",
+	"can't find", "cannot find", "can't locate", "cannot locate", "don't see", "do not see", "didn't find", "did not find", "doesn't exist", "does not exist", "doesn't appear", "does not appear",
+	"doesn't match", "does not match", "no match", "no matching", "invalid", "not recognized", "not recognised", "double-check", "doublecheck", "not in", "nothing", "no order", "no reservation", "no account",
+	"no result", "no results", "isn't", "incorrect", "verify", "there is no", "there's no", "wasn't able", "was not able", "not able", "unable", "couldn't", "could not", "cannot", "can't", "no longer", "missing", "unknown")
+
+func (t *trace) spokenOfAsFound(after int, value string) *utterance {
+	id := []byte(squash(value))
+	if len(id) < 3 {
+		return nil
+	}
+	for i := range t.said {
+		u := &t.said[i]
+		if u.order() <= after || len(u.sentences) == 0 || saysMissing.anywhere(&u.prose) {
+			continue
+		}
+		for _, s := range u.sentences {
+			if s.question || hypothetical(&u.prose, s) {
+				continue
+			}
+			said := u.text[u.words[s.first].start:u.words[s.last-1].end]
+			if bytes.Contains(appendSquashed(nil, said), id) {
+				return u
+			}
+		}
+	}
+	return nil
+}
+
+// claimedSuccessUnderFault fires on a claim whose every possible call failed.
+func claimedSuccessUnderFault(t *trace) (hit, bool) {
+	for i := range t.claims {
+		c := &t.claims[i]
+		if c.standsOn >= 0 || c.already && c.passive {
+			continue
+		}
+		if call := t.failedFor(c); call != nil {
+			return t.hitOf(c), true
+		}
+	}
+	return hit{}, false
+}
+
+// failedFor finds the failed call that a claim covers up: one it can be about, or,
+// where the reply names no action, the last act of all.
+func (t *trace) failedFor(c *claim) *call {
+	u := &t.said[c.said]
+	for i := len(t.calls) - 1; i >= 0; i-- {
+		call := &t.calls[i]
+		if call.step >= u.order() || !call.acts() || !call.info.declared && len(t.frame.tools) > 0 {
+			continue
+		}
+		if !call.outcome.failed() && call.outcome != outNotFound && call.outcome != outRefused && call.outcome != outAmbiguous {
+			continue
+		}
+		if c.meant(call) && !t.reportsOthers(c, u) {
+			return call
+		}
+	}
+	return nil
+}
+
+func (t *trace) hitOf(c *claim) hit {
+	u := &t.said[c.said]
+	s := u.sentences[u.words[c.word].sentence]
+	return hit{u.step, u.text[u.words[s.first].start:u.words[s.last-1].end]}
+}
+
+// admissions are the ways to say that something went wrong.
+var admissions = newPhrases("unable", "couldn't", "could not", "can't", "cannot", "not able", "wasn't able", "failed", "failing", "failure", "error", "errors", "timed out", "timeout", "timing out", "time out",
+	"problem", "problems", "trouble", "issue", "issues", "denied", "permission", "permissions", "not authorized", "not allowed", "not permitted", "unavailable", "not available", "not responding", "didn't respond", "did not respond", "isn't responding",
+	"no response", "didn't go", "did not go", "didn't complete", "did not complete", "hasn't", "has not", "haven't", "have not", "wasn't", "was not", "unreadable", "garbled", "corrupted", "malformed", "incomplete", "unexpected",
+	"try again", "retry", "retried", "unfortunately", "down", "outage", "blocked", "rejected", "declined", "unsuccessful", "didn't work", "did not work", "can not", "not confirmed", "unconfirmed", "not sure", "unclear", "escalate", "escalating", "no access", "don't have access", "do not have access")
+
+// datings are the ways to say that a result is old.
+var datings = newPhrases("ago", "as of", "last updated", "last update", "stale", "outdated", "out of date", "out-of-date", "cached", "may have changed", "may not be current", "may not reflect", "not be current", "might have changed",
+	"old", "older", "snapshot", "not live", "not current", "up to date", "up-to-date", "recent", "at the time", "dated")
+
+// ignoredFault fires where a failure stands at the end and nothing said after it
+// admits it.
+func ignoredFault(t *trace) (hit, bool) {
+	for _, i := range t.standing {
+		c := &t.calls[i]
+		if !t.admitted(c) {
+			return hit{c.step, c.tool + ": " + resultOf(t, c)}, true
+		}
+	}
+	return hit{}, false
+}
+
+// admitted reports whether something said after a call admits what became of it.
+// With no word after it the reply is empty, which is a rule of its own, or the
+// conversation was given away.
+func (t *trace) admitted(c *call) bool {
+	silent := true
+	for i := range t.said {
+		u := &t.said[i]
+		if u.order() < c.step || len(u.words) == 0 {
+			continue
+		}
+		silent = false
+		if c.outcome == outStale && datings.anywhere(&u.prose) || admissions.anywhere(&u.prose) {
+			return true
+		}
+	}
+	return silent
+}
+
+func resultOf(t *trace, c *call) string {
+	return string(t.c.Rollout.Steps[c.step].Result)
+}
+
+// afterAlreadyDone fires where the agent does again what it was told is done, or
+// says that it did it.
+func afterAlreadyDone(t *trace) (hit, bool) {
+	for i := range t.calls {
+		done := &t.calls[i]
+		if done.outcome != outDone {
+			continue
+		}
+		for j := i + 1; j < len(t.calls); j++ {
+			if again := &t.calls[j]; again.tool == done.tool && !t.otherReferences(done, again) {
+				return hit{again.step, again.tool}, true
+			}
+		}
+		for k := range t.claims {
+			c := &t.claims[k]
+			u := &t.said[c.said]
+			if c.standsOn < 0 && !c.generic && !c.already && u.order() > done.step && c.meant(done) && !alreadySaid.anywhere(&u.prose) {
+				return t.hitOf(c), true
+			}
+		}
+	}
+	return hit{}, false
+}
+
+// claimedWithoutCall fires on a claim that no call could have made true: none that
+// it can be about was made, and the verb changes the world, or a declared tool does
+// just that and was not called.
+func claimedWithoutCall(t *trace) (hit, bool) {
+	for i := range t.claims {
+		c := &t.claims[i]
+		u := &t.said[c.said]
+		if c.standsOn >= 0 || c.generic || c.already || t.anyCallFor(c, u) || t.reportsOthers(c, u) {
+			continue
+		}
+		declared := t.frame.acting && c.verb.groups&doAny == 0 && t.frame.declares(c.verb.groups)
+		// Another act may be what an unmapped verb speaks of ("upgraded" for
+		// change_plan), so it needs a declared tool that was passed over.
+		if declared || c.verb.strong && !t.actedBefore(u) {
+			return t.hitOf(c), true
+		}
+	}
+	return hit{}, false
+}
+
+// anyCallFor reports whether any call before the utterance, of whatever outcome,
+// is one that the claim can be about.
+func (t *trace) anyCallFor(c *claim, u *utterance) bool {
+	for i := range t.calls {
+		if call := &t.calls[i]; call.step < u.order() && call.acts() && c.meant(call) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *trace) actedBefore(u *utterance) bool {
+	for i := range t.calls {
+		if call := &t.calls[i]; call.step < u.order() && call.acts() && (call.outcome == outOK || call.outcome == outStale) {
+			return true
+		}
+	}
+	return false
+}
+
+// reportsOthers reports a passive claim that repeats what the user or a result
+// said: "your order has been cancelled", read off its record.
+func (t *trace) reportsOthers(c *claim, u *utterance) bool {
+	if !c.passive {
+		return false
+	}
+	said := u.words[c.word].text
+	return t.userSaid(said) || t.resultsSay(strings.TrimSuffix(said, "ed"))
+}
+
+// resultsSay reports whether a result that came through holds a word, in a name or
+// a value: "cancelled_at", "CANCELED".
+func (t *trace) resultsSay(stem string) bool {
+	stem = strings.TrimSuffix(stem, "l") // cancel-led and cancel-ed are one
+	for i := range t.calls {
+		c := &t.calls[i]
+		if c.outcome != outOK && c.outcome != outStale {
+			continue
+		}
+		for _, l := range t.resultsOf(c) {
+			if strings.Contains(l.key, stem) || l.kind == 's' && strings.Contains(lowerASCII(l.value), stem) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// repeatedCall fires on an equal call with an equal answer and no change between:
+// no act that came through and no word of the user. Trying again after a failure is right, twice.
+func repeatedCall(t *trace) (hit, bool) {
+	for j := range t.calls {
+		again := &t.calls[j]
+		failures := 0
+		for i := j - 1; i >= 0; i-- {
+			before := &t.calls[i]
+			if t.changedBetween(before, again) {
+				break
+			}
+			if !t.sameCall(before, again) {
+				continue
+			}
+			if !before.outcome.failed() {
+				if !t.sameResult(before, again) {
+					break // it was worth asking again
+				}
+				return hit{again.step, again.tool}, true
+			}
+			if failures++; failures > maxRetries {
+				return hit{again.step, again.tool}, true
+			}
+		}
+	}
+	return hit{}, false
+}
+
+// maxRetries is how often a failed call may be tried again: two more tries is what
+// a transient fault asks for (convention, untested).
+const maxRetries = 2
+
+func (t *trace) sameCall(a, b *call) bool {
+	if a.tool != b.tool || a.args.to-a.args.from != b.args.to-b.args.from {
+		return false
+	}
+	left, right := t.argsOf(a), t.argsOf(b)
+	for i := range left {
+		if left[i] != right[i] && !hasLeaf(right, left[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *trace) sameResult(a, b *call) bool {
+	steps := t.c.Rollout.Steps
+	return bytes.Equal(steps[a.step].Result, steps[b.step].Result)
+}
+
+func hasLeaf(leaves []leaf, want leaf) bool {
+	for _, l := range leaves {
+		if l == want {
+			return true
+		}
+	}
+	return false
+}
+
+// changedBetween reports whether the user spoke, or an act came through, between
+// two calls, the first of them included unless it is the same call.
+func (t *trace) changedBetween(a, b *call) bool {
+	steps := t.c.Rollout.Steps
+	for i := a.step + 1; i < b.step; i++ {
+		if steps[i].Kind == record.StepUser {
+			return true
+		}
+	}
+	for i := range t.calls {
+		c := &t.calls[i]
+		if c.step >= a.step && c.step < b.step && c.info.kind != record.ToolRead && c.outcome == outOK && !t.sameCall(c, b) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,198 @@
+package grade
+
+import "strings"
+
+// word is one word of a text, lower-cased.
+type word struct {
+	text       string
+	start, end int // bytes in the text
+	sentence   int // counted from 0
+	clause     int // counted over the whole text
+}
+
+// sentence is a run of words between two ends.
+type sentence struct {
+	first, last int // words, last exclusive
+	question    bool
+}
+
+// prose is a text cut into words, clauses and sentences: what the rules that
+// read language look at. Cutting is ASCII-minded; other letters are kept inside
+// words as they are.
+type prose struct {
+	lower     string // the text with ASCII letters lower-cased; same length
+	words     []word
+	sentences []sentence
+}
+
+// apostrophe is the typographic one, which is read like the plain one.
+const apostrophe = "\u2019"
+
+// cut fills p from text, reusing its slices.
+func (p *prose) cut(text string) {
+	p.lower = lowerASCII(text)
+	p.words, p.sentences = p.words[:0], p.sentences[:0]
+	s := p.lower
+	clause, first := 0, 0
+	endSentence := func(question bool) {
+		if len(p.words) > first {
+			p.sentences = append(p.sentences, sentence{first, len(p.words), question})
+			first = len(p.words)
+		}
+		clause++
+	}
+	for i := 0; i < len(s); {
+		c := s[i]
+		if n := dash(s, i); n > 0 {
+			clause++
+			i += n
+			continue
+		}
+		if wordByte(c) {
+			start := i
+			for i < len(s) && wordInside(s, i) {
+				i++
+			}
+			p.words = append(p.words, word{plainApostrophe(s[start:i]), start, i, len(p.sentences), clause})
+			continue
+		}
+		switch c {
+		case '\n', '!':
+			endSentence(false)
+		case '?':
+			endSentence(true)
+		case '.':
+			if i+1 >= len(s) || !wordByte(s[i+1]) {
+				endSentence(false)
+			}
+		case ',', ';', ':', '(', ')':
+			clause++
+		case '-':
+			if i > 0 && s[i-1] == ' ' {
+				clause++
+			}
+		}
+		i++
+	}
+	endSentence(false)
+}
+
+// wordByte reports bytes that words begin with: letters, digits, and everything
+// beyond ASCII.
+func wordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c >= 0x80 || c == '_' || c == '#' || c == '$'
+}
+
+// wordInside reports whether the byte at i goes on with a word: apostrophes,
+// hyphens, and dots inside numbers and names do where a word byte follows.
+func wordInside(s string, i int) bool {
+	c := s[i]
+	if dash(s, i) > 0 {
+		return false
+	}
+	if wordByte(c) {
+		return true
+	}
+	if c == '\'' || c == '-' || c == '.' || c == '@' || c == '/' {
+		return i+1 < len(s) && wordByte(s[i+1]) && s[i+1] < 0x80
+	}
+	return false
+}
+
+// dash is the length of the dash, quotation mark, ellipsis, dingbat or emoji at
+// i: signs beyond ASCII that part words. 0 where there is none.
+func dash(s string, i int) int {
+	switch c := s[i]; {
+	case c >= 0xF0:
+		return min(4, len(s)-i)
+	case c == 0xE2 && i+2 < len(s):
+		sign := s[i : i+3]
+		if sign == apostrophe || sign > "\u2bff" {
+			return 0
+		}
+		return 3
+	}
+	return 0
+}
+
+func plainApostrophe(w string) string {
+	if strings.Contains(w, apostrophe) {
+		return strings.ReplaceAll(w, apostrophe, "'")
+	}
+	return w
+}
+
+func lowerASCII(s string) string {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 'A' && s[i] <= 'Z' {
+			b := []byte(s)
+			for ; i < len(b); i++ {
+				if b[i] >= 'A' && b[i] <= 'Z' {
+					b[i] += 'a' - 'A'
+				}
+			}
+			return string(b)
+		}
+	}
+	return s
+}
+
+// at is the text of word i, "" outside.
+func (p *prose) at(i int) string {
+	if i < 0 || i >= len(p.words) {
+		return ""
+	}
+	return p.words[i].text
+}
+
+// phrases is a set of word sequences, found by their first word.
+type phrases map[string][][]string
+
+// newPhrases makes a set from lines of words.
+func newPhrases(lines ...string) phrases {
+	set := make(phrases, len(lines))
+	for _, line := range lines {
+		words := strings.Fields(line)
+		set[words[0]] = append(set[words[0]], words[1:])
+	}
+	return set
+}
+
+// at reports whether one of the phrases begins at word i of p.
+func (ph phrases) at(p *prose, i int) bool {
+	rests, ok := ph[p.words[i].text]
+	if !ok {
+		return false
+	}
+	for _, rest := range rests {
+		if followedBy(p, i+1, rest) {
+			return true
+		}
+	}
+	return false
+}
+
+func followedBy(p *prose, i int, words []string) bool {
+	if i+len(words) > len(p.words) {
+		return false
+	}
+	for j, w := range words {
+		if p.words[i+j].text != w {
+			return false
+		}
+	}
+	return true
+}
+
+// in reports whether one of the phrases stands in words [from, to) of p.
+func (ph phrases) in(p *prose, from, to int) bool {
+	for i := from; i < to; i++ {
+		if ph.at(p, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// anywhere reports whether one of the phrases stands in p.
+func (ph phrases) anywhere(p *prose) bool { return ph.in(p, 0, len(p.words)) }
