@@ -18,7 +18,7 @@ type PassReport struct {
 	Scope string `json:"scope"`
 	Tasks int    `json:"n_tasks"` // with at least one graded rollout
 	Units int    `json:"n_units"` // situations among them
-	Rows  int    `json:"n_rows"`  // done rollouts, graded or not
+	Rows  int    `json:"n_rows"`  // done rollouts, graded or not; of an rl run's training tasks the graded probes
 	K     int    `json:"k"`
 	// PassAt1 is the mean over tasks of passes over graded rollouts. PassPowK and
 	// PassAtK are over the tasks with K graded rollouts or more.
@@ -40,7 +40,8 @@ type PassReport struct {
 type Headline string
 
 // Headlines, in the order in which they are tried; the first that holds is the
-// report's.
+// report's. INSUFFICIENT DATA is tried twice: for too few paired tasks at once, for
+// too few changes after FAIL.
 const (
 	InsufficientData  Headline = "INSUFFICIENT DATA"
 	NotComparable     Headline = "NOT COMPARABLE"
@@ -50,7 +51,7 @@ const (
 	Inconclusive      Headline = "INCONCLUSIVE"
 	WithinNoise       Headline = "NO DIFFERENCE (within eval noise)"
 	NoDifference      Headline = "NO DIFFERENCE"
-	PassHeadline      Headline = "PASS"
+	Passed            Headline = "PASS"
 )
 
 // Verdict is what a metric did between before and after.
@@ -58,13 +59,13 @@ type Verdict string
 
 // Verdicts of a metric.
 const (
-	Improved     Verdict = "improved"      // the interval lies wholly on the good side, outside the noise band
-	Regressed    Verdict = "regressed"     // wholly on the bad side, outside the noise band
-	Within       Verdict = "within_noise"  // excludes 0, but no larger than the noise between eval runs
-	Same         Verdict = "no_difference" // the interval includes 0
-	Insufficient Verdict = "insufficient"  // too few units
-	Degenerate   Verdict = "degenerate"    // never varied on either side
-	NotMeasured  Verdict = "not_measured"  // no paired task has it on both sides
+	VerdictImproved     Verdict = "improved"      // the interval lies wholly on the good side, the change outside the noise band
+	VerdictRegressed    Verdict = "regressed"     // wholly on the bad side; unless it is a guard, outside the band too
+	VerdictWithinNoise  Verdict = "within_noise"  // excludes 0, but is no larger than the noise between eval runs
+	VerdictNoDifference Verdict = "no_difference" // the interval includes 0
+	VerdictInsufficient Verdict = "insufficient"  // too few situations, or too few of them changed
+	VerdictDegenerate   Verdict = "degenerate"    // one value everywhere, on both sides
+	VerdictNotMeasured  Verdict = "not_measured"  // no paired task has it on both sides
 )
 
 // Report is the comparison of two runs.
@@ -80,34 +81,60 @@ type Report struct {
 	Target string `json:"target"`
 	// Scorer is the one scorer version that graded both sides, "" where there is none.
 	Scorer   string `json:"scorer"`
-	Paired   int    `json:"n_paired"`   // tasks with the target's rows on both sides
-	Unpaired int    `json:"n_unpaired"` // tasks that only one side has
+	Paired   int    `json:"n_paired"`   // tasks that both sides finished rollouts of
+	Unpaired int    `json:"n_unpaired"` // tasks that only one side did
 	Units    int    `json:"n_units"`    // situations among the paired tasks
+	// Trained counts the tasks left out because they went into a training file.
+	Trained int `json:"n_trained"`
+	// UnpairedTasks names what was dropped.
+	UnpairedTasks []string `json:"unpaired_tasks"`
 	// Interval names the method of the intervals.
-	Interval      string           `json:"interval"`
-	Metrics       []Metric         `json:"metrics"`
-	Slices        []Slice          `json:"slices"`
-	Noise         *Noise           `json:"noise"`
-	NotComparable []string         `json:"not_comparable"`
-	Warnings      []record.Warning `json:"warnings"`
+	Interval string `json:"interval"`
+	// FamilyWise is a bound on the chance of at least one false alarm among the metrics.
+	FamilyWise float64  `json:"family_wise"`
+	Metrics    []Metric `json:"metrics"`
+	Slices     []Slice  `json:"slices"`
+	// Noise is the target's; nil where neither side repeats.
+	Noise *Noise `json:"noise"`
+	// SelectionBound is how far rollouts that were not graded could have moved the
+	// delta: the sum over sides of d/(1-d), d being the ungraded share. 0 where all are.
+	SelectionBound float64          `json:"selection_bound"`
+	NotComparable  []string         `json:"not_comparable"`
+	Warnings       []record.Warning `json:"warnings"`
 }
 
-// Metric is one metric before and after. Numbers are nil where they could not be
-// measured; delta is always after minus before, whichever side is better.
+// Kinds of metric.
+const (
+	KindReward = "reward" // the pass rate
+	KindRate   = "rate"   // a marker whose values all lie in 0..1
+	KindNumber = "number" // a marker of any other values
+)
+
+// Metric is one metric before and after: means over the paired tasks that have it on
+// both sides. Numbers are nil where they could not be measured. Delta is always after
+// minus before, whichever side is better.
 type Metric struct {
-	Name          string   `json:"name"`
-	Kind          string   `json:"kind"` // reward, rate or number
-	Before        *float64 `json:"before"`
-	After         *float64 `json:"after"`
-	Delta         *float64 `json:"delta"`
-	Lo            *float64 `json:"lo"`
-	Hi            *float64 `json:"hi"`
-	P             *float64 `json:"p"`
-	PHolm         *float64 `json:"p_holm"`
-	Paired        int      `json:"n_paired"`
-	Verdict       Verdict  `json:"verdict"`
-	Guard         bool     `json:"guard"`
-	LowerIsBetter bool     `json:"lower_is_better"`
+	Name   string   `json:"name"`
+	Kind   string   `json:"kind"`
+	Before *float64 `json:"before"`
+	After  *float64 `json:"after"`
+	Delta  *float64 `json:"delta"`
+	Lo     *float64 `json:"lo"`
+	Hi     *float64 `json:"hi"`
+	P      *float64 `json:"p"`
+	PHolm  *float64 `json:"p_holm"`
+	Paired int      `json:"n_paired"`
+	Units  int      `json:"n_units"`
+	// Changed counts the situations whose value is not the same on both sides.
+	Changed       int     `json:"n_changed"`
+	Verdict       Verdict `json:"verdict"`
+	Guard         bool    `json:"guard"`
+	LowerIsBetter bool    `json:"lower_is_better"`
+	// Band is the noise between eval runs of this metric, nil where neither side
+	// repeats.
+	Band *float64 `json:"band"`
+	// CouldMiss is the turn for the worse that the interval does not exclude.
+	CouldMiss *float64 `json:"could_miss"`
 }
 
 // Slice is the target on the paired tasks that share a value.
@@ -120,16 +147,16 @@ type Slice struct {
 	Lo     *float64 `json:"lo"`
 	Hi     *float64 `json:"hi"`
 	Paired int      `json:"n_paired"`
-	LowN   bool     `json:"low_n"`
+	LowN   bool     `json:"low_n"` // too few situations to read the interval of
 }
 
-// Noise is how much the target moves between eval runs of one and the same agent.
+// Noise is how much a metric moves between eval runs of one and the same agent.
 type Noise struct {
-	RunStd     *float64 `json:"run_std"` // pooled over the sides that have two eval runs or more
-	Band       *float64 `json:"band"`    // a change no larger than this is not a change
-	DF         int      `json:"df"`
-	Q          *float64 `json:"q"`
-	BeforeRuns int      `json:"before_runs"`
-	AfterRuns  int      `json:"after_runs"`
-	Rough      bool     `json:"rough"` // two eval runs are all there is
+	RunStd     float64 `json:"run_std"` // pooled over the sides that have two eval runs or more
+	Band       float64 `json:"band"`    // a change no larger than this is not a change
+	DF         int     `json:"df"`
+	Q          float64 `json:"q"` // two-sided 95% quantile of Student's t at DF
+	BeforeRuns int     `json:"before_runs"`
+	AfterRuns  int     `json:"after_runs"`
+	Rough      bool    `json:"rough"` // one degree of freedom is all there is
 }

@@ -149,4 +149,6 @@ type TaskRate struct {
 	Lost        int
 	// ProbesGraded and ProbesPassed count the rollouts with k under 2.
 	ProbesGraded, ProbesPassed int
+	// Parent is the situation of the ask that this task's was made from, or "".
+	Parent string
 }
