@@ -1,0 +1,86 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"assay/engine/record"
+)
+
+// GradeRequest is what a command judge is asked: a transcript as the agent
+// itself saw it, and what to grade it by. It holds no truth and no fault plan.
+type GradeRequest struct {
+	Rubric       *record.Text // nil: the judge knows its own
+	SystemPrompt record.Text
+	Tools        []record.Tool
+	Prompt       record.Text
+	Steps        []record.Step
+	FinalText    record.Text
+	Reference    json.RawMessage // nil: there is none
+}
+
+// CommandJudge is a program that answers grade messages with verdicts, in the
+// framing of the agent protocol. It is safe for concurrent use; its processes
+// end with Close.
+type CommandJudge struct {
+	pool *pool
+	ids  atomic.Uint64
+}
+
+// NewCommandJudge prepares a command judge. No process is started before the
+// first request.
+func NewCommandJudge(c CommandConfig) (*CommandJudge, error) {
+	prog, err := c.program()
+	if err != nil {
+		return nil, err
+	}
+	return &CommandJudge{pool: newPool(prog)}, nil
+}
+
+// Close is that of [Command].
+func (j *CommandJudge) Close() { j.pool.close() }
+
+// Grade asks for one verdict and gives its message whole, as it was written: what
+// counts as a verdict is for the grader to say. A deadline of ctx is
+// [context.DeadlineExceeded]. Errors are [record.AgentError]s of cause judge,
+// infrastructure or interrupted.
+func (j *CommandJudge) Grade(ctx context.Context, r GradeRequest) (json.RawMessage, error) {
+	began := time.Now()
+	id := strconv.FormatUint(j.ids.Add(1), 10)
+	first, err := writeLine(gradeMessage{
+		Type: typeGrade, Protocol: protocolVersion, ID: id, Rubric: r.Rubric, SystemPrompt: r.SystemPrompt,
+		Tools: showTools(r.Tools), Prompt: r.Prompt, Steps: showSteps(r.Steps), FinalText: r.FinalText, Reference: orNull(r.Reference),
+	})
+	if err != nil {
+		return nil, record.AgentErrorf(record.CauseJudge, "the request cannot be written as JSON: %w", err)
+	}
+	var verdict json.RawMessage
+	err = j.pool.ask(ctx, id, first, func(m *message) ([]byte, bool, error) {
+		switch *m.Type {
+		case typeVerdict:
+			verdict = m.raw
+			return nil, true, nil
+		case typeError:
+			return nil, true, m.toError()
+		}
+		return nil, false, &protocolError{fmt.Sprintf("has the type %q, which is none of verdict, error", quote(*m.Type))}
+	})
+	if err != nil {
+		return nil, blameJudge(explain(err, "verdict", time.Since(began)))
+	}
+	return verdict, nil
+}
+
+// blameJudge makes what would be an agent's fault the judge's.
+func blameJudge(err error) error {
+	switch cause := record.CauseOf(err); cause {
+	case record.CauseInfrastructure, record.CauseInterrupted:
+		return err
+	default:
+		return &record.AgentError{Cause: record.CauseJudge, Err: err}
+	}
+}
