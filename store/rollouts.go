@@ -90,6 +90,7 @@ type encodedOutcome struct {
 	judge      string
 	markers    []driver.Value
 	markerBy   []string // scorer of each marker
+	replaces   int64    // the number of the rollout whose place it takes, 0 for none
 }
 
 func encodeOutcome(runID string, o *record.Outcome) (encodedOutcome, error) {
@@ -189,8 +190,8 @@ func membersValue(members map[string]json.RawMessage) (driver.Value, error) {
 	return string(append(out, '}')), nil
 }
 
-// makeRoom removes the lost and aborted rollouts that outcomes replace, and gives
-// back the outcomes whose place is free. Labels of a rollout stay with it.
+// makeRoom frees the places of lost and aborted rollouts and gives back the
+// outcomes that have a place: done rollouts keep theirs.
 func (t *tx) makeRoom(run int64, outcomes []encodedOutcome) ([]encodedOutcome, error) {
 	var free []encodedOutcome
 	seen := map[string]bool{}
@@ -212,34 +213,41 @@ func (t *tx) makeRoom(run int64, outcomes []encodedOutcome) ([]encodedOutcome, e
 		case status == record.StatusDone:
 			continue
 		}
-		if err := t.dropRollout(no); err != nil {
+		// The old one steps aside until what people said of it has moved over.
+		if err := t.exec("UPDATE rollouts SET rollout_id = rollout_id || '~', k = -rollout_no WHERE rollout_no = ?", no); err != nil {
 			return nil, err
 		}
+		o.replaces = no
 		free = append(free, o)
 	}
 	return free, nil
 }
 
-// dropRollout removes one rollout with its grades. One that people have labelled
-// is refused: their work is never thrown away on the way.
-func (t *tx) dropRollout(no int64) error {
+// replace gives what people said of one rollout to the one that takes its place,
+// and removes the old one with its grades.
+func (t *tx) replace(was, is int64) error {
 	for _, q := range []string{
-		"DELETE FROM transcript_words WHERE rowid = ?",
-		"DELETE FROM judgments WHERE rollout_no = ?",
-		"DELETE FROM markers WHERE rollout_no = ?",
-		"DELETE FROM transcripts WHERE rollout_no = ?",
-		"DELETE FROM rollouts WHERE rollout_no = ?",
+		"UPDATE labels SET rollout_no = ?1 WHERE rollout_no = ?2",
+		"UPDATE preferences SET first_no = ?1 WHERE first_no = ?2",
+		"UPDATE preferences SET second_no = ?1 WHERE second_no = ?2",
+		"UPDATE queue_items SET rollout_no = ?1 WHERE rollout_no = ?2",
+		"UPDATE causes SET rollout_no = ?1 WHERE rollout_no = ?2",
+		"UPDATE drafts SET rollout_no = ?1 WHERE rollout_no = ?2",
 	} {
-		if err := t.exec(q, no); err != nil {
+		if err := t.exec(q, is, was); err != nil {
 			return err
 		}
 	}
-	return nil
+	if err := t.exec("DELETE FROM transcript_words WHERE rowid = ?", was); err != nil {
+		return err
+	}
+	return t.exec("DELETE FROM rollouts WHERE rollout_no = ?", was) // its grades go with it
 }
 
 func (t *tx) insertOutcomes(run int64, outcomes []encodedOutcome) error {
 	var rollout, judgment, marker int64
-	err := t.row(`SELECT (SELECT ifnull(max(rollout_no), 0) FROM rollouts), (SELECT ifnull(max(judgment_no), 0) FROM judgments),
+	// A number that the text index has passed is not given again.
+	err := t.row(`SELECT (SELECT max(ifnull((SELECT max(rollout_no) FROM rollouts), 0), indexed_to) FROM words_state), (SELECT ifnull(max(judgment_no), 0) FROM judgments),
 		(SELECT ifnull(max(marker_no), 0) FROM markers)`, nil, &rollout, &judgment, &marker)
 	if err != nil {
 		return err
@@ -283,6 +291,13 @@ func (t *tx) insertOutcomes(run int64, outcomes []encodedOutcome) error {
 	} {
 		if err := t.insertAll(group.into, group.columns, group.values); err != nil {
 			return err
+		}
+	}
+	for i := range outcomes {
+		if was := outcomes[i].replaces; was != 0 {
+			if err := t.replace(was, rollout-int64(n-1-i)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
