@@ -152,8 +152,12 @@ type Task struct {
 }
 
 // Identify fills ToolsHash and ID from the rest. SituationID must be set.
-func (t *Task) Identify() {
-	t.ToolsHash = ToolsHash(t.Tools)
+func (t *Task) Identify() { t.IdentifyUnder(ToolsHash(t.Tools)) }
+
+// IdentifyUnder is Identify for a caller that makes many tasks with the same
+// tools and has hashed them once.
+func (t *Task) IdentifyUnder(toolsHash string) {
+	t.ToolsHash = toolsHash
 	reference := t.Reference
 	if len(reference) == 0 {
 		reference = json.RawMessage("null")

@@ -1,0 +1,227 @@
+package search
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"assay/engine/record"
+)
+
+// hunt is the feedback: what was seen, and what it makes the next batches aim at.
+// Held-out tasks teach it nothing.
+type hunt struct {
+	p      *Planner
+	poses  map[string]pose // by task id
+	credit []int           // of each arm, for the turns
+
+	signatures map[string]bool
+	shapes     map[shape]bool
+	cells      map[cell]bool
+	archive    *archive
+
+	targets *targetSource
+	mutants *mutantSource
+}
+
+// pose is a task that was posed and where it came from.
+type pose struct {
+	task    *record.Task
+	arm     string
+	key     string
+	heldOut bool
+}
+
+// cell is a pair of values of two axes.
+type cell struct{ axisA, valueA, axisB, valueB string }
+
+func newHunt(p *Planner) *hunt {
+	h := &hunt{
+		p: p, poses: map[string]pose{}, credit: make([]int, len(p.arms.list)),
+		signatures: map[string]bool{}, shapes: map[shape]bool{}, cells: map[cell]bool{}, archive: newArchive(),
+	}
+	h.targets = &targetSource{h: h}
+	h.mutants = &mutantSource{h: h, aims: map[string]int{}}
+	return h
+}
+
+func (h *hunt) pose(s *situation, task *record.Task) {
+	h.poses[task.ID] = pose{task: task, arm: s.arm, key: s.key, heldOut: s.heldOut}
+}
+
+// observe learns from the outcomes of one batch, in their order.
+func (h *hunt) observe(_ int, outcomes []record.Outcome) {
+	yields := map[string]yield{}
+	for i := range outcomes {
+		o := &outcomes[i]
+		posed, ok := h.poses[o.Rollout.Key.TaskID]
+		if !ok || posed.heldOut || o.Rollout.Status != record.StatusDone {
+			continue
+		}
+		y := yields[posed.arm]
+		y.rollouts++
+		y.news += h.learn(posed, o)
+		yields[posed.arm] = y
+	}
+	h.p.arms.move(yields)
+}
+
+// learn takes one outcome in and counts what was new in it.
+func (h *hunt) learn(posed pose, o *record.Outcome) (news int) {
+	if sig := o.Rollout.Behavior; sig != "" && !h.signatures[sig] {
+		h.signatures[sig] = true
+		news++
+	}
+	names := record.AxisNames()
+	for i, a := range names {
+		for _, b := range names[i+1:] {
+			va, okA := posed.task.Axes[a]
+			vb, okB := posed.task.Axes[b]
+			c := cell{a, va, b, vb}
+			if okA && okB && !h.cells[c] {
+				h.cells[c] = true
+				news++
+			}
+		}
+	}
+	shapes := shapesOf(&o.Rollout)
+	for _, s := range shapes {
+		h.shapes[s] = true
+	}
+	behaviour := sketchOf(shapes, o.Rollout.EndedBy)
+	novelty := h.archive.novelty(behaviour)
+	h.archive.add(behaviour)
+	if aim := aimOf(o, h.p.in.PassThreshold); aim != "" {
+		h.mutants.offer(parent{pose: posed, aim: aim, novelty: novelty})
+	}
+	return news
+}
+
+// Aims of a mutation.
+const (
+	aimFailure    = "graded_failure"
+	aimWorldFault = "world_fault"
+)
+
+// aimOf is what makes an outcome worth going near: it failed, by its reward or by
+// any one criterion, or a fault of the world struck.
+func aimOf(o *record.Outcome, threshold float64) string {
+	if reward := o.Reward(); reward != nil && *reward < threshold {
+		return aimFailure
+	}
+	if o.Judgment != nil {
+		for _, c := range o.Judgment.Criteria {
+			if c.Score != nil && *c.Score < 1 {
+				return aimFailure
+			}
+		}
+	}
+	for i := range o.Rollout.Steps {
+		if o.Rollout.Steps[i].Fault != "" {
+			return aimWorldFault
+		}
+	}
+	return ""
+}
+
+// prepare aims the rare arms before a batch is planned.
+func (h *hunt) prepare() {
+	h.targets.aim()
+	h.mutants.aim()
+}
+
+// turn is the arm that is due, by the shares as they stand: the one with the most
+// credit, the first of equals. The rare arms stand back where rows of the array
+// that could all be posed would otherwise be left out.
+func (h *hunt) turn(left int) string {
+	best := 0
+	for i, arm := range h.p.arms.list {
+		h.credit[i] += arm.weight
+		if h.credit[i] > h.credit[best] {
+			best = i
+		}
+	}
+	h.credit[best] -= ppm
+	name := h.p.arms.list[best].name
+	rare := name == record.ArmBehaviorTargeted || name == record.ArmFailureMutation
+	if rows := h.p.grid.arrayLeft(); rare && h.p.quota.grid >= h.p.grid.rows && left <= rows {
+		return record.ArmStructured
+	}
+	if name == record.ArmOpenEnded && h.p.quota.array && h.p.open.taken >= h.p.quota.open {
+		return record.ArmStructured
+	}
+	return name
+}
+
+func (h *hunt) state() json.RawMessage {
+	raw, err := record.Marshal(struct {
+		Signatures int            `json:"signatures"`
+		Shapes     int            `json:"shapes"`
+		Cells      int            `json:"cells"`
+		Behaviors  int            `json:"behaviors"`
+		Aims       map[string]int `json:"mutations_by_aim"`
+	}{len(h.signatures), len(h.shapes), len(h.cells), len(h.archive.sketches), h.mutants.aims})
+	if err != nil {
+		panic(fmt.Sprintf("search: state of the hunt: %v", err)) // plain data always marshals
+	}
+	return raw
+}
+
+// targetPool is how many points of the grid a batch's targets are chosen from:
+// enough that each tool meets each fault among them. Convention, untested.
+const targetPool = 1024
+
+// targetSource poses points that are there to bring about tool calls not seen
+// yet.
+type targetSource struct {
+	h     *hunt
+	queue []point
+}
+
+// aim ranks the points still to come by how many unseen calls each would bring
+// about, then by the novelty of the behaviour expected there.
+func (t *targetSource) aim() {
+	type candidate struct {
+		pt              point
+		unseen, novelty int
+	}
+	var all []candidate
+	for _, pt := range t.h.p.grid.ahead(targetPool) {
+		c := candidate{pt: pt}
+		shapes := expected(pt)
+		for _, s := range shapes {
+			if !t.h.shapes[s] {
+				c.unseen++
+			}
+		}
+		if c.unseen > 0 {
+			all = append(all, c)
+		}
+	}
+	for i := range all {
+		all[i].novelty = t.h.archive.novelty(sketchOf(expected(all[i].pt), record.EndedByAgent))
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.unseen, a.unseen), cmp.Compare(b.novelty, a.novelty))
+	})
+	t.queue = t.queue[:0]
+	for _, c := range all {
+		t.queue = append(t.queue, c.pt)
+	}
+}
+
+func (t *targetSource) next() (*situation, bool) {
+	for len(t.queue) > 0 {
+		pt := t.queue[0]
+		t.queue = t.queue[1:]
+		if t.h.p.grid.take(pt.id) {
+			s := t.h.p.situationOf(pt, t)
+			s.arm = record.ArmBehaviorTargeted
+			return s, true
+		}
+	}
+	return nil, false
+}
+
+func (t *targetSource) took(*situation) {}

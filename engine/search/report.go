@@ -1,0 +1,185 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+
+	"assay/engine/record"
+)
+
+// Report says how many situations were asked for and what became of them.
+type Report struct {
+	Asked      int `json:"asked"`      // situations, defaults resolved
+	Situations int `json:"situations"` // posed, given asks included
+	Tasks      int `json:"tasks"`      // posed, phrasings counted
+	HeldOut    int `json:"held_out"`   // situations
+	Given      int `json:"given"`
+	// GivenNotHeldOut counts the given asks that eval poses although they are not
+	// held out.
+	GivenNotHeldOut int `json:"given_not_held_out"`
+
+	Arms []ArmReport `json:"arms"`
+	Hard int         `json:"hard"` // situations of the hard tier
+
+	Equal          int `json:"equal"`           // tasks dropped: equal to one posed
+	NearDuplicates int `json:"near_duplicates"` // tasks dropped: they read like one posed
+	Excluded       int `json:"excluded"`        // tasks left out: exported for training
+	NotHeldOut     int `json:"not_held_out"`    // points that eval left out
+	// ThinnedRows lost their fault; ThinnedDropped of them met a clean point that is
+	// planned anyway.
+	ThinnedRows    int `json:"thinned_rows"`
+	ThinnedDropped int `json:"thinned_dropped"`
+	// GridPoints is the size of the grid where the plan went beyond the array, else 0.
+	GridPoints int  `json:"grid_points"`
+	GridEnded  bool `json:"grid_ended"`
+
+	Plan     record.Coverage  `json:"plan"` // by the rows that are posed
+	Warnings []record.Warning `json:"warnings"`
+}
+
+// ArmReport is what one arm came to.
+type ArmReport struct {
+	Arm        string `json:"arm"`
+	Situations int    `json:"situations"`
+	Tasks      int    `json:"tasks"`
+	// Weight is the arm's share at the end, in millionths; 0 for given asks.
+	Weight int `json:"weight_ppm"`
+}
+
+func (r *Report) clone() Report {
+	out := *r
+	out.Arms, out.Warnings, out.Plan.Missing = slices.Clone(r.Arms), slices.Clone(r.Warnings), slices.Clone(r.Plan.Missing)
+	return out
+}
+
+// start is the report of a plan that has posed nothing yet.
+func (r *Report) start(p *Planner) {
+	r.Asked, r.Given = p.quota.total(), len(p.given)
+	for _, task := range p.given {
+		r.count(record.ArmGiven, 1)
+		r.Situations++
+		r.Tasks++
+		if p.heldOut(task.SituationID) {
+			r.HeldOut++
+		} else if p.in.Mode == record.ModeEval {
+			r.GivenNotHeldOut++
+		}
+	}
+	for _, arm := range armNames() {
+		r.count(arm, 0)
+	}
+}
+
+func (r *Report) count(arm string, tasks int) {
+	i := slices.IndexFunc(r.Arms, func(a ArmReport) bool { return a.Arm == arm })
+	if i < 0 {
+		i = len(r.Arms)
+		r.Arms = append(r.Arms, ArmReport{Arm: arm})
+	}
+	if tasks > 0 {
+		r.Arms[i].Situations++
+		r.Arms[i].Tasks += tasks
+	}
+}
+
+func (r *Report) took(s *situation, tasks int) {
+	r.Situations++
+	r.Tasks += tasks
+	if s.heldOut {
+		r.HeldOut++
+	}
+	if s.hard {
+		r.Hard++
+	}
+	r.count(s.arm, tasks)
+}
+
+// finish brings what is derived up to date after a batch.
+func (r *Report) finish(p *Planner) {
+	weights := p.arms.byName()
+	for i := range r.Arms {
+		r.Arms[i].Weight = weights[r.Arms[i].Arm]
+	}
+	r.NotHeldOut, r.ThinnedRows, r.ThinnedDropped = p.grid.leftOut, p.grid.thinnedRows, p.grid.thinnedDropped
+	r.GridPoints, r.GridEnded = p.grid.size, p.grid.ended
+	r.Warnings = r.warnings(p)
+}
+
+// warnings says each thing that a reader of the run's numbers must know.
+func (r *Report) warnings(p *Planner) []record.Warning {
+	var out []record.Warning
+	say := func(code, text, fix string) { out = append(out, record.Warning{Code: code, Text: text, Fix: fix}) }
+	if r.armTasks(record.ArmLLMGuided) > 0 {
+		say("writer_template", "llm_guided asks were written by the template writer, with more texture: no writer model is set", "set simulate.writer to a model for asks in a model's words")
+	}
+	if p.in.Situations > 0 && r.Situations < p.in.Situations && p.ended {
+		if r.GridEnded {
+			say("grid_ended", fmt.Sprintf("grid has %d points, %d situations asked: %d posed", r.GridPoints, p.in.Situations, r.Situations), "raise phrasings or repeats for more")
+		} else {
+			say("situations_short", fmt.Sprintf("%d situations asked: %d posed", p.in.Situations, r.Situations), "raise phrasings or repeats for more")
+		}
+	}
+	if r.GivenNotHeldOut > 0 {
+		say("given_not_held_out", fmt.Sprintf("%d of %d given asks are not held out and were posed anyway", r.GivenNotHeldOut, r.Given), "numbers over held-out tasks leave them out; holdout: 1 holds all out")
+	}
+	if n := r.Equal + r.NearDuplicates; n > 0 {
+		say("duplicates_dropped", fmt.Sprintf("%d tasks were dropped: %d equal to another, %d near-duplicates of another", n, r.Equal, r.NearDuplicates), "lower phrasings, or give the tools more distinct descriptions")
+	}
+	if r.Excluded > 0 {
+		say("trained_left_out", fmt.Sprintf("%d tasks were left out: they were exported for training before", r.Excluded), "")
+	}
+	if want := p.in.HardShare; want > 0 && r.Situations > r.Given {
+		posed := r.Situations - r.Given
+		if got := float64(r.Hard) / float64(posed); got-want > hardGap || want-got > hardGap {
+			say("hard_share", fmt.Sprintf("%.0f%% of situations are of the hard tier, %.0f%% asked", 100*got, 100*want), "narrow or widen dimensions.stance and dimensions.world_state")
+		}
+	}
+	return out
+}
+
+// hardGap is how far the realised difficulty mix may be from the asked one before
+// it is said: ten points.
+const hardGap = 0.10
+
+func (r *Report) armTasks(arm string) int {
+	for _, a := range r.Arms {
+		if a.Arm == arm {
+			return a.Tasks
+		}
+	}
+	return 0
+}
+
+// Coverage is the coverage by the rows that really came back. Planned leaves out
+// what thinning took, which is counted as thinned.
+func (p *Planner) Coverage(done []record.Posed) record.Coverage {
+	array := p.in.Array
+	model := array.Model
+	asPosed := make([][]int, len(array.Rows))
+	for i, row := range array.Rows {
+		asPosed[i] = model.Point(p.pointOf(model.Axes(row)).axes)
+	}
+	var came [][]int
+	situations := map[string]bool{}
+	rows := map[string]bool{}
+	for _, row := range asPosed {
+		rows[fmt.Sprint(row)] = true
+	}
+	posed := 0
+	for _, d := range done {
+		if d.Task == nil || d.Task.Axes == nil || situations[d.Task.SituationID] {
+			continue
+		}
+		situations[d.Task.SituationID] = true
+		row := model.Point(d.Task.Axes)
+		came = append(came, row)
+		if rows[fmt.Sprint(row)] {
+			posed++
+		}
+	}
+	want, have, missing := array.Between(asPosed, came)
+	return record.Coverage{
+		Strength: model.Strength, Rows: len(array.Rows), Posed: posed, LowerBound: array.LowerBound,
+		Planned: want, Covered: have, Thinned: array.Covered - want, Missing: missing,
+	}
+}

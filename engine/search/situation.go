@@ -1,0 +1,181 @@
+package search
+
+import (
+	"slices"
+
+	"assay/engine/record"
+)
+
+// situation is one point or ask on its way to being posed.
+type situation struct {
+	from    source
+	arm     string
+	id      string
+	key     string // of its coordinates, or of its first ancestor: what decides the holdout
+	heldOut bool
+	axes    record.Axes
+	hard    bool
+	aim     string // of a mutation
+	// task writes one phrasing of it.
+	task func(phrasing int) *record.Task
+}
+
+// source yields situations one after the other.
+type source interface {
+	next() (*situation, bool)
+	// took is told of each situation that was posed.
+	took(*situation)
+}
+
+// pointKey is the identity of coordinates without the tool condition: what
+// decides the holdout, so that a point and its faulted twins stay together.
+func pointKey(axes record.Axes) string {
+	bare := make(record.Axes, len(axes))
+	for name, value := range axes {
+		if name != record.AxisToolCondition {
+			bare[name] = value
+		}
+	}
+	return record.Identity("coordinates", bare)
+}
+
+// point is a row of the grid as it is posed: its fault kept or thinned.
+type point struct {
+	axes    record.Axes
+	fault   *record.Fault
+	tools   []*toolSense
+	key     string // of the coordinates without tool_condition
+	id      string
+	thinned bool // it lost its fault and is posed as the clean point
+}
+
+// pointOf decides a row's fault: kept where hash(coordinates, "fault") lies below
+// the fault rate. A row that loses it is the clean point, with that point's id.
+func (p *Planner) pointOf(axes record.Axes) point {
+	pt := point{axes: axes, key: pointKey(axes)}
+	pt.tools = p.toolsOf(axes[record.AxisTool], pt.key)
+	condition, varies := axes[record.AxisToolCondition]
+	if varies && condition != record.ConditionSuccess {
+		if len(pt.tools) > 0 && record.Under(p.in.FaultRate, record.Identity("coordinates", axes), "fault") {
+			faulty := pt.tools[record.Rank(record.Identity("coordinates", axes), "fault tool")%uint64(len(pt.tools))]
+			pt.fault = &record.Fault{Tool: faulty.tool.Name, Condition: condition}
+		} else {
+			pt.axes = clean(axes)
+			pt.thinned = true
+		}
+	}
+	pt.id = record.SituationID(pt.axes, pt.fault)
+	return pt
+}
+
+func clean(axes record.Axes) record.Axes {
+	out := make(record.Axes, len(axes))
+	for name, value := range axes {
+		out[name] = value
+	}
+	out[record.AxisToolCondition] = record.ConditionSuccess
+	return out
+}
+
+// toolsOf are the tools that an ask at these coordinates needs: none for an
+// unrelated one, two for multi_tool, by the hash of the coordinates. Two tools
+// that take the same reference are preferred; reading comes before writing, as in
+// life.
+func (p *Planner) toolsOf(value, key string) []*toolSense {
+	if value != record.ToolMulti {
+		if tool := p.book.byName[value]; tool != nil {
+			return []*toolSense{tool}
+		}
+		return nil
+	}
+	first := p.lowest(key, func(*toolSense) bool { return true })
+	if first == nil {
+		return nil
+	}
+	second := p.lowest(key, func(t *toolSense) bool { return t != first && sameReference(t, first) })
+	if second == nil || record.Under(0.4, key, "any pair") {
+		second = p.lowest(key, func(t *toolSense) bool { return t != first })
+	}
+	if second == nil {
+		return []*toolSense{first}
+	}
+	pair := []*toolSense{first, second}
+	slices.SortStableFunc(pair, func(a, b *toolSense) int { return order(a.writes()) - order(b.writes()) })
+	return pair
+}
+
+func order(writes bool) int {
+	if writes {
+		return 1
+	}
+	return 0
+}
+
+func (p *Planner) lowest(key string, fits func(*toolSense) bool) *toolSense {
+	var best *toolSense
+	var bestRank uint64
+	for i := range p.book.tools {
+		tool := &p.book.tools[i]
+		if !fits(tool) {
+			continue
+		}
+		if rank := record.Rank(key, "tool", tool.tool.Name); best == nil || rank < bestRank {
+			best, bestRank = tool, rank
+		}
+	}
+	return best
+}
+
+func sameReference(a, b *toolSense) bool {
+	return a.primary >= 0 && b.primary >= 0 && a.args[a.primary].name == b.args[b.primary].name
+}
+
+// situationOf is a point on its way to being posed. Which of the two grid arms it
+// belongs to is dealt by its own hash; so is its texture, and alone by that, so
+// that a situation reads the same under any weights.
+func (p *Planner) situationOf(pt point, from source) *situation {
+	s := &situation{from: from, id: pt.id, key: pt.key, axes: pt.axes, heldOut: p.heldOut(pt.key), hard: hard(pt.axes)}
+	deal := record.Rank(pt.id, "arm") % ppm
+	s.arm = record.ArmStructured
+	if deal >= uint64(p.arms.structuredShare()) {
+		s.arm = record.ArmLLMGuided
+	}
+	texture := deal >= ppm/2
+	s.task = func(phrasing int) *record.Task {
+		scene := p.book.sceneOf(record.Stream("wording", p.in.Seed, pt.id, "scene"), pt.axes, pt.tools)
+		w := p.book.write(record.Stream("wording", p.in.Seed, pt.id, phrasing), scene, texture)
+		task := &record.Task{
+			SituationID: pt.id, Origin: record.OriginGrid, Axes: pt.axes, Fault: pt.fault, World: p.book.world(scene),
+			Ask: w.ask, User: w.user, Tools: p.in.Tools, Writer: "template",
+		}
+		task.IdentifyUnder(p.tools)
+		return task
+	}
+	return s
+}
+
+// hardStances and hardStates make a situation one of the hard tier: a person who
+// pushes or is wrong, a world that is not as they say. Convention, untested.
+var (
+	hardStances = []string{"adversarial", "conflicting", "mistaken", "boundary", "ambiguous"}
+	hardStates  = []string{record.EntityMissing, record.EntityActedOn, record.EntityDuplicate, record.EntityPartial}
+)
+
+// hard says whether a situation is of the hard tier: at least two of a hard
+// stance, a hard state, a fault and a history that is not fresh.
+func hard(axes record.Axes) bool {
+	n := 0
+	if slices.Contains(hardStances, axes[record.AxisStance]) {
+		n++
+	}
+	if slices.Contains(hardStates, axes[record.AxisWorldState]) {
+		n++
+	}
+	if c := axes[record.AxisToolCondition]; c != "" && c != record.ConditionSuccess {
+		n++
+	}
+	if h := axes[record.AxisHistory]; h != "" && h != "fresh" {
+		n++
+	}
+	return n >= 2
+}
