@@ -1,0 +1,452 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"assay/tui/live"
+	"assay/tui/runs"
+	"assay/tui/ui"
+)
+
+// screen is one of the app's screens.
+type screen interface {
+	Update(tea.Msg) tea.Cmd
+	// Do does one of the screen's actions, by ID.
+	Do(id string) tea.Cmd
+	// Actions are what can be done now.
+	Actions() []ui.Action
+	// View draws exactly height lines of width cells.
+	View(width, height int) []string
+	Restyle(ui.Theme)
+	// Where and Status say, for the line at the top, what is shown and how it stands.
+	Where() string
+	Status() []ui.Span
+}
+
+// Numbers of the screens, by the key that goes there. A number that has no screen
+// yet is not offered.
+const (
+	screenRuns = 1
+	screenLive = 2
+)
+
+// toastFor is how long a toast stays. Convention, untested.
+const toastFor = 4 * time.Second
+
+// root is the app's model: it routes keys and messages, and draws the frame.
+type root struct {
+	ctx   context.Context
+	opts  Options
+	box   *mailbox
+	guard *guard
+	theme ui.Theme
+	fixed bool // the theme was asked for by name
+
+	runs  *runs.Model
+	live  *live.Model // the story that runs here, or ran last
+	saved *live.Model // another one, opened meanwhile
+	look  *live.Model // which of the two is shown
+	front int         // number of the screen in front
+
+	story    Story // nil where none runs
+	begins   bool  // one is being begun
+	stops    int   // how often it was asked to stop
+	leaving  bool  // the program ends when the story has
+	storyIDs map[string]bool
+
+	width, height int
+	mouse         bool
+	ask           *ui.AskMsg
+	menu          *ui.Menu
+	help          bool
+	toast         *ui.ToastMsg
+	toastGen      int
+}
+
+func newRoot(ctx context.Context, o Options, box *mailbox, g *guard) *root {
+	name := o.Theme
+	if name == "" && hasNoColor(o.Environ) {
+		name = "mono"
+	}
+	theme := ui.ThemeNamed(name)
+	m := &root{ctx: ctx, opts: o, box: box, guard: g, theme: theme, fixed: name != "", front: screenRuns, mouse: true, storyIDs: map[string]bool{}}
+	m.runs = runs.New(ctx, runs.Options{Store: o.Store, Pass: o.Pass, Recipes: o.Recipes, Now: o.Now, Theme: theme})
+	m.live = live.New(ctx, live.Options{Store: o.Store, Pass: o.Pass, Now: o.Now, Theme: theme})
+	m.saved = live.New(ctx, live.Options{Store: o.Store, Pass: o.Pass, Now: o.Now, Theme: theme})
+	m.look = m.live
+	return m
+}
+
+// hasNoColor follows no-color.org: the variable counts when it is there and not
+// empty.
+func hasNoColor(environ []string) bool {
+	for _, kv := range environ {
+		if name, value, _ := strings.Cut(kv, "="); name == "NO_COLOR" && value != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Init reads the runs, asks for the terminal's background, and begins what was
+// asked for on the way in.
+func (m *root) Init() tea.Cmd {
+	cmds := []tea.Cmd{m.runs.Init()}
+	if !m.fixed {
+		cmds = append(cmds, tea.RequestBackgroundColor)
+	}
+	switch {
+	case m.opts.Open != "":
+		m.front = screenLive
+		cmds = append(cmds, m.look.Open(m.opts.Open, nil))
+	case m.opts.Begin != "":
+		cmds = append(cmds, m.begin(runs.StartMsg{Recipe: m.opts.Begin}))
+	case m.opts.Continue != "":
+		cmds = append(cmds, m.begin(runs.ResumeMsg{RunID: m.opts.Continue}))
+	}
+	return m.guard.cmd(tea.Batch(cmds...))
+}
+
+// Update routes a message. A panic in it ends the program with a report.
+func (m *root) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
+	defer func() {
+		if p := recover(); p != nil {
+			m.guard.caught("update", p)
+			cmd = tea.Quit
+		}
+	}()
+	if m.guard.crashed() {
+		return m, tea.Quit
+	}
+	return m, m.guard.cmd(m.update(msg))
+}
+
+func (m *root) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case tea.BackgroundColorMsg:
+		if !m.fixed && !msg.IsDark() {
+			m.restyle(ui.ThemeNamed("light"))
+		}
+	case tea.KeyPressMsg:
+		return m.key(msg)
+	case tea.PasteMsg:
+		if m.menu != nil {
+			m.menu.Key("", msg.Content)
+		}
+	case tea.MouseWheelMsg:
+		msg.Y--
+		return m.toFront(msg)
+	case tea.MouseClickMsg:
+		msg.Y--
+		return m.toFront(msg)
+	case ui.ToastMsg:
+		return m.say(msg)
+	case toastOverMsg:
+		if int(msg) == m.toastGen {
+			m.toast = nil
+		}
+	case ui.AskMsg:
+		m.ask = &msg
+	case themeMsg:
+		m.fixed = true
+		m.restyle(ui.ThemeNamed(string(msg)))
+	default:
+		return m.routed(msg)
+	}
+	return nil
+}
+
+// routed takes what concerns stories; the rest goes to the screens that asked for
+// it: answers find their screen though another is in front.
+func (m *root) routed(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case runs.StartMsg, runs.ResumeMsg:
+		return m.begin(msg)
+	case runs.OpenMsg:
+		return m.open(msg.RunID)
+	case live.BackMsg:
+		return m.goTo(screenRuns)
+	case leaveMsg:
+		return m.drainAndLeave()
+	case begunMsg:
+		return m.begun(msg)
+	case endedMsg:
+		return m.ended(msg)
+	case live.News:
+		return m.news(msg)
+	}
+	return tea.Batch(m.runs.Update(msg), m.live.Update(msg), m.saved.Update(msg))
+}
+
+func (m *root) toFront(msg tea.Msg) tea.Cmd {
+	if m.ask != nil || m.menu != nil || m.help {
+		return nil
+	}
+	return m.at(m.front).Update(msg)
+}
+
+func (m *root) at(n int) screen {
+	if n == screenLive {
+		return m.look
+	}
+	return m.runs
+}
+
+func (m *root) restyle(t ui.Theme) {
+	m.theme = t
+	m.runs.Restyle(t)
+	m.live.Restyle(t)
+	m.saved.Restyle(t)
+}
+
+// key takes a key: the box over the screen first, then what the key does here.
+func (m *root) key(msg tea.KeyPressMsg) tea.Cmd {
+	key := msg.String()
+	switch {
+	case m.ask != nil:
+		return m.answer(key)
+	case m.menu != nil:
+		return m.choose(key, msg.Text)
+	case m.help:
+		m.help = false
+		if key == "?" || key == "esc" || key == "q" || key == "enter" {
+			return nil
+		}
+	}
+	if a, ok := ui.Lookup(m.actions(), key); ok {
+		return m.do(a.ID)
+	}
+	return nil
+}
+
+func (m *root) answer(key string) tea.Cmd {
+	switch m.ask.Confirm.Key(key) {
+	case ui.Yes:
+		yes := m.ask.Yes
+		m.ask = nil
+		return yes
+	case ui.No:
+		m.ask = nil
+	}
+	return nil
+}
+
+func (m *root) choose(key, text string) tea.Cmd {
+	chosen, closed := m.menu.Key(key, text)
+	if closed {
+		m.menu = nil
+	}
+	if chosen != nil {
+		return m.do(chosen.ID)
+	}
+	return nil
+}
+
+// do does an action: the frame's own, else the screen's.
+func (m *root) do(id string) tea.Cmd {
+	switch id {
+	case ui.Leave:
+		return m.leave()
+	case ui.Stop:
+		return m.stop()
+	case ui.Help:
+		m.help = true
+	case ui.Palette:
+		m.menu = ui.NewMenu(m.paletteActions())
+	case ui.Redraw:
+		return tea.ClearScreen
+	case ui.Mouse:
+		m.mouse = !m.mouse
+		if m.mouse {
+			return ui.Toast("Mouse on")
+		}
+		return ui.Toast("Mouse off: the terminal selects text now")
+	case ui.Screen(screenRuns):
+		return m.goTo(screenRuns)
+	case ui.Screen(screenLive):
+		if m.story != nil {
+			m.look = m.live // the way back to what is on its way
+		}
+		return m.goTo(screenLive)
+	case doSuspend:
+		return tea.Suspend
+	}
+	if name, ok := strings.CutPrefix(id, doTheme); ok {
+		return func() tea.Msg { return themeMsg(name) }
+	}
+	return m.at(m.front).Do(id)
+}
+
+func (m *root) goTo(n int) tea.Cmd {
+	if n == m.front {
+		return nil
+	}
+	m.front = n
+	if n == screenRuns {
+		return m.runs.Refresh()
+	}
+	return nil
+}
+
+// Actions of the frame that have no key.
+const (
+	doSuspend = "suspend"
+	doTheme   = "theme-"
+)
+
+type themeMsg string
+
+// actions are what can be done now, the screen's before the frame's.
+func (m *root) actions() []ui.Action {
+	out := m.at(m.front).Actions()
+	switch m.front {
+	case screenRuns:
+		out = append(out, ui.Reserve(ui.Screen(screenLive), "live", "Go to 2 Live: the story that runs, or the run opened last", 10))
+	default:
+		out = append(out, ui.Reserve(ui.Screen(screenRuns), "runs", "Go to 1 Runs: all runs", 0))
+	}
+	if m.story != nil {
+		out = append(out, ui.Reserve(ui.Stop, "stop", "", 4))
+	} else {
+		out = append(out, ui.Reserve(ui.Stop, "quit", "", 0))
+	}
+	return append(out,
+		ui.Reserve(ui.Palette, "", "", 13), ui.Reserve(ui.Help, "", "", 11), ui.Reserve(ui.Leave, "", "", 12),
+		ui.Reserve(ui.Redraw, "", "", 0), ui.Reserve(ui.Mouse, "", "", 0))
+}
+
+// paletteActions are the actions and those that only the palette has.
+func (m *root) paletteActions() []ui.Action {
+	out := slices.DeleteFunc(m.actions(), func(a ui.Action) bool { return a.ID == ui.Palette })
+	for _, name := range ui.Themes() {
+		out = append(out, ui.Action{ID: doTheme + name, Name: "theme", Help: "Use the theme " + name})
+	}
+	return append(out, ui.Action{ID: doSuspend, Name: "suspend", Help: "Suspend the program: fg brings it back"})
+}
+
+type toastOverMsg int
+
+func (m *root) say(msg ui.ToastMsg) tea.Cmd {
+	m.toast = &msg
+	m.toastGen++
+	gen := m.toastGen
+	stay := toastFor
+	if msg.Bad {
+		stay *= 2 // an error takes longer to read
+	}
+	ctx := m.ctx
+	return func() tea.Msg {
+		over := time.NewTimer(stay)
+		defer over.Stop()
+		select {
+		case <-over.C:
+		case <-ctx.Done():
+		}
+		return toastOverMsg(gen)
+	}
+}
+
+// View draws the frame and the screen in front. A panic in it ends the program
+// with a report.
+func (m *root) View() (v tea.View) {
+	defer func() {
+		if p := recover(); p != nil {
+			m.guard.caught("view", p)
+			v = tea.NewView("")
+			v.AltScreen = true
+		}
+	}()
+	v = tea.NewView(strings.Join(m.draw(), "\n"))
+	v.AltScreen = true
+	v.WindowTitle = "assay"
+	if m.mouse {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
+	return v
+}
+
+// least is the smallest window that anything is drawn in.
+const (
+	leastWidth  = 20
+	leastHeight = 5
+)
+
+func (m *root) draw() []string {
+	if m.width <= 0 || m.height <= 0 || m.guard.crashed() {
+		return nil
+	}
+	if m.width < leastWidth || m.height < leastHeight {
+		return []string{ui.Cut("assay needs more room", m.width)}
+	}
+	front := m.at(m.front)
+	lines := make([]string, 0, m.height)
+	lines = append(lines, m.header(front))
+	lines = append(lines, front.View(m.width, m.height-2)...)
+	lines = append(lines, m.footer())
+	switch {
+	case m.ask != nil:
+		return ui.Over(lines, m.ask.Confirm.View(m.theme, m.width), m.width)
+	case m.menu != nil:
+		return ui.Over(lines, m.menu.View(m.theme, m.width, m.height), m.width)
+	case m.help:
+		return ui.Over(lines, ui.HelpBox(m.theme, "Keys: "+screenName(m.front), m.actions(), m.notes(), m.width, m.height), m.width)
+	}
+	return lines
+}
+
+func screenName(n int) string {
+	if n == screenLive {
+		return "Live"
+	}
+	return "Runs"
+}
+
+// notes are what the help box says below the keys.
+func (m *root) notes() []string {
+	return []string{
+		"",
+		"✓ pass   ✗ fail   ◐ partial   ? no verdict   ! lost   ◌ running   ⚑ injected fault",
+		"Text from outside is shown as it is: ␛ is an escape, ⟨RLO⟩ a bidi override, ⁺ joins an emoji.",
+	}
+}
+
+func (m *root) header(front screen) string {
+	t := m.theme
+	left := []ui.Span{ui.S(t.Accent.With(ui.Bold), " assay"), ui.S(t.Line, "  "), ui.S(t.Text, fmt.Sprintf("%d ", m.front)), ui.S(t.Strong, front.Where())}
+	right := front.Status()
+	if m.story != nil && m.front != screenLive {
+		right = append(right, ui.S(t.Info, "   "+t.Running().Sign+" a run is on its way"))
+	}
+	switch {
+	case m.leaving:
+		right = []ui.Span{ui.S(t.Warn, "leaving when what is in flight has finished")}
+	case m.stops == 1:
+		right = []ui.Span{ui.S(t.Warn, "stopping: what is in flight finishes; Ctrl-C aborts it")}
+	case m.stops > 1:
+		right = []ui.Span{ui.S(t.Warn, "aborting")}
+	case m.begins:
+		right = []ui.Span{ui.S(t.Info, t.Running().Sign+" starting")}
+	}
+	return ui.Sides(m.width, ui.Style{}, left, append(right, ui.S(t.Text, " ")))
+}
+
+func (m *root) footer() string {
+	t := m.theme
+	if m.toast != nil {
+		style := t.Accent
+		sign := " "
+		if m.toast.Bad {
+			style, sign = t.Bad, "✗ "
+		}
+		return ui.Row(m.width, ui.Style{}, ui.S(style, " "+sign+m.toast.Text))
+	}
+	return ui.Footer(t, m.width, m.actions())
+}

@@ -1,0 +1,337 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"assay/tui/ui"
+)
+
+// IDs of the screen's own actions.
+const (
+	doFollow   = "follow"
+	doPause    = "pause"
+	doMore     = "more-at-once"
+	doFewer    = "fewer-at-once"
+	doStopOne  = "stop-rollout"
+	doPartNext = "next-part"
+	doPartPrev = "previous-part"
+)
+
+// Actions are what can be done now.
+func (m *Model) Actions() []ui.Action {
+	if m.Empty() {
+		return []ui.Action{ui.Reserve(ui.Back, "runs", "Go back to the runs", 9)}
+	}
+	out := ui.Moves()
+	detail := m.hasList()
+	if detail {
+		out = append(out,
+			ui.Reserve(ui.Open, m.openName(), "Open the rollout; in it, fold or unfold a tool call", 1),
+			ui.Reserve(ui.NextPane, "", "", 21), ui.Reserve(ui.PrevPane, "", "", 0),
+			ui.Reserve(ui.Left, "", "Go to the list", 0), ui.Reserve(ui.Right, "", "Go to the transcript", 0),
+			ui.Reserve(ui.Copy, "", "Copy the message or the tool call under the cursor", 0))
+	}
+	out = append(out, ui.Reserve(ui.Back, "back", "Go back: from the transcript to the list, from the list to the runs", 22),
+		ui.Action{ID: doPartNext, Keys: []string{">"}, Name: "next part", Help: "Go to the next part of the story: run, cut, before, after, delta", Footer: 6},
+		ui.Action{ID: doPartPrev, Keys: []string{"<"}, Name: "part before", Help: "Go to the part of the story before"})
+	if m.story == nil {
+		return out
+	}
+	pause, help := "pause", "Hold back new rollouts; those in flight go on"
+	if m.story.Paused() {
+		pause, help = "go on", "Let new rollouts begin again"
+	}
+	out = append(out,
+		ui.Action{ID: doPause, Keys: []string{"space"}, Name: pause, Help: help, Footer: 2},
+		ui.Action{ID: doFollow, Keys: []string{"f"}, Name: "follow", Help: "Follow the newest rollout until you move", Footer: 3},
+		ui.Action{ID: doMore, Keys: []string{"+"}, Name: "more at once", Help: "Have more rollouts in flight at once", Footer: 20},
+		ui.Action{ID: doFewer, Keys: []string{"-"}, Name: "fewer", Help: "Have fewer rollouts in flight at once"})
+	if detail && m.flightUnderCursor() != nil {
+		out = append(out, ui.Action{ID: doStopOne, Keys: []string{"x"}, Name: "stop it", Help: "Stop the rollout under the cursor; it counts as lost", Footer: 19})
+	}
+	return out
+}
+
+func (m *Model) openName() string {
+	if m.focus == paneDetail {
+		return "unfold"
+	}
+	return "read"
+}
+
+// hasList is true of parts that are rollouts.
+func (m *Model) hasList() bool { return m.part != PartCut && m.part != PartDelta }
+
+func (m *Model) flightUnderCursor() *Flight {
+	v := m.view()
+	if v == nil {
+		return nil
+	}
+	return v.flight(v.list.Cursor())
+}
+
+// Do does an action.
+func (m *Model) Do(id string) tea.Cmd {
+	switch id {
+	case ui.Up, ui.Down, ui.Top, ui.Bottom, ui.PageUp, ui.PageDown:
+		return m.move(id)
+	case ui.Left:
+		m.focus, m.focused = paneList, false
+	case ui.Right:
+		m.enterDetail()
+	case ui.NextPane, ui.PrevPane:
+		if m.focus == paneList {
+			m.enterDetail()
+		} else {
+			m.focus, m.focused = paneList, false
+		}
+	case ui.Open:
+		return m.enter()
+	case ui.Back:
+		if m.focus == paneDetail {
+			m.focus, m.focused = paneList, false
+			return nil
+		}
+		return func() tea.Msg { return BackMsg{} }
+	case ui.Copy:
+		return m.copy()
+	case doPartNext:
+		return m.otherPart(1)
+	case doPartPrev:
+		return m.otherPart(-1)
+	case doFollow:
+		return m.toggleFollow()
+	}
+	return m.steer(id)
+}
+
+// steer does what acts on the story that runs.
+func (m *Model) steer(id string) tea.Cmd {
+	if m.story == nil {
+		return nil
+	}
+	switch id {
+	case doPause:
+		m.story.SetPaused(!m.story.Paused())
+		if m.story.Paused() {
+			return ui.Toast("Paused: no rollout begins; those in flight go on")
+		}
+		return ui.Toast("Going on")
+	case doMore, doFewer:
+		return m.atOnce(id == doMore)
+	case doStopOne:
+		return m.stopOne()
+	}
+	return nil
+}
+
+// atOnce changes how many rollouts are in flight, by one up to 8, then in eighths,
+// so that a few presses reach any number.
+func (m *Model) atOnce(more bool) tea.Cmd {
+	n := m.story.Concurrency()
+	by := max(n/8, 1)
+	if !more {
+		by = -by
+	}
+	m.story.SetConcurrency(max(n+by, 1))
+	return ui.Toast(fmt.Sprintf("%d at once", m.story.Concurrency()))
+}
+
+func (m *Model) stopOne() tea.Cmd {
+	f := m.flightUnderCursor()
+	if f == nil {
+		return nil
+	}
+	story, id := m.story, f.ID
+	return ui.Ask(ui.Confirm{
+		Question: "Stop this rollout?",
+		Says:     "It ends now and counts as lost, cause interrupted. The run goes on without it.",
+		Yes:      "Stop it",
+	}, func() tea.Msg {
+		story.StopRollout(id)
+		return ui.ToastMsg{Text: "Rollout stopped"}
+	})
+}
+
+func (m *Model) toggleFollow() tea.Cmd {
+	m.follow = !m.follow
+	if !m.follow {
+		return ui.Toast("Not following")
+	}
+	m.focus, m.focused = paneList, false
+	m.shown.since = m.shown.since.Add(-dwell)
+	cmds := []tea.Cmd{ui.Toast("Following the newest")}
+	if m.under != "" {
+		cmds = append(cmds, m.show(m.under))
+	}
+	if v := m.view(); v != nil {
+		v.list.Set(v.Len()-1, v.Len())
+	}
+	m.shown.live = false
+	return tea.Batch(append(cmds, m.play())...)
+}
+
+func (m *Model) move(id string) tea.Cmd {
+	if !m.hasList() {
+		m.pageView.Move(id, &m.pageOf)
+		m.follow = false
+		return nil
+	}
+	if m.focus == paneDetail {
+		if m.shown.doc != nil {
+			m.shown.play.Move(id, m.shown.doc)
+			m.follow = false
+		}
+		return nil
+	}
+	v := m.view()
+	if v == nil {
+		return nil
+	}
+	m.follow = false
+	v.list.Move(id, v.Len())
+	return tea.Batch(v.readAround(m), m.play())
+}
+
+func (m *Model) enterDetail() {
+	if m.hasList() && m.shown.doc != nil {
+		m.focus, m.focused = paneDetail, true
+	}
+}
+
+func (m *Model) enter() tea.Cmd {
+	if !m.hasList() {
+		return nil
+	}
+	if m.focus == paneList {
+		m.enterDetail()
+		return nil
+	}
+	m.follow = false
+	m.toggleFold()
+	return nil
+}
+
+func (m *Model) toggleFold() {
+	if m.shown.doc == nil {
+		return
+	}
+	if at, ok := m.shown.doc.Toggle(m.shown.play.Cursor()); ok {
+		m.shown.play.To(m.shown.doc, at)
+	}
+}
+
+func (m *Model) copy() tea.Cmd {
+	if m.shown.doc == nil {
+		return nil
+	}
+	if m.focus == paneDetail {
+		text := m.shown.doc.Text(m.shown.play.Cursor())
+		return tea.Batch(tea.SetClipboard(text), ui.Toast("Copied "+ui.Plural(len(text), "byte")+" of the message"))
+	}
+	return tea.Batch(tea.SetClipboard(m.shown.id), ui.Toast("Copied the rollout's id"))
+}
+
+// otherPart goes to the next part that there is something of.
+func (m *Model) otherPart(by int) tea.Cmd {
+	parts := Parts()
+	at := 0
+	for i, p := range parts {
+		if p == m.part {
+			at = i
+		}
+	}
+	for i := at + by; i >= 0 && i < len(parts); i += by {
+		if m.has(parts[i]) {
+			m.follow = false
+			return m.show(parts[i])
+		}
+	}
+	return nil
+}
+
+func (m *Model) has(p Part) bool {
+	switch p {
+	case PartCut:
+		return len(m.cuts) > 0 || m.under == PartCut
+	case PartDelta:
+		return m.report != nil || m.under == PartDelta
+	}
+	return m.runs[p] != nil
+}
+
+// wheelLines is how far a notch of the wheel goes. Convention.
+const wheelLines = 3
+
+func (m *Model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
+	by := wheelLines
+	switch msg.Button {
+	case tea.MouseWheelUp:
+		by = -by
+	case tea.MouseWheelDown:
+	default:
+		return nil
+	}
+	if !m.hasList() {
+		m.pageView.Wheel(&m.pageOf, by)
+		return nil
+	}
+	left, _, folded := ui.Split(m.width, listShare)
+	if folded && m.focused || !folded && msg.X > left {
+		if m.shown.doc != nil {
+			m.follow = false
+			m.shown.play.Wheel(m.shown.doc, by)
+		}
+		return nil
+	}
+	v := m.view()
+	if v == nil {
+		return nil
+	}
+	m.follow = false
+	v.list.Set(v.list.Cursor()+by, v.Len())
+	return tea.Batch(v.readAround(m), m.play())
+}
+
+func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
+	line := msg.Y - topRows
+	v := m.view()
+	if msg.Button != tea.MouseLeft || !m.hasList() || v == nil || line < 0 || line >= m.rows() {
+		return nil
+	}
+	m.follow = false
+	left, _, folded := ui.Split(m.width, listShare)
+	if folded && m.focused || !folded && msg.X > left {
+		if m.shown.doc == nil {
+			return nil
+		}
+		was := m.shown.play.Cursor()
+		again := m.focus == paneDetail
+		m.enterDetail()
+		if at := m.shown.play.Click(m.shown.doc, line); at >= 0 && at == was && again {
+			m.toggleFold()
+		}
+		return nil
+	}
+	m.focus = paneList
+	if row := v.list.Row(line); row < v.Len() {
+		v.list.Set(row, v.Len())
+	}
+	return tea.Batch(v.readAround(m), m.play())
+}
+
+// Where says what the screen shows, for the line at the top.
+func (m *Model) Where() string {
+	r := m.runs[PartRun]
+	if r == nil {
+		return "Live"
+	}
+	name := r.Name
+	if name == "" {
+		name = r.ID
+	}
+	return strings.Join([]string{"Live", ui.CleanLine(r.Recipe), ui.CleanLine(name)}, "  ·  ")
+}

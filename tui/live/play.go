@@ -1,0 +1,148 @@
+package live
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"assay/engine/record"
+	"assay/tui/transcript"
+)
+
+// followNewest moves the cursor to the newest rollout, once the one that plays
+// has ended and its end was seen.
+func (m *Model) followNewest() tea.Cmd {
+	v := m.view()
+	if !m.follow || v == nil || v.Len() == 0 {
+		return nil
+	}
+	if m.shown.live && m.flying(m.shown.id) {
+		return nil
+	}
+	if m.shown.id != "" && m.news.At.Sub(m.shown.since) < dwell {
+		return nil
+	}
+	v.list.Set(v.Len()-1, v.Len())
+	return v.readAround(m)
+}
+
+func (m *Model) flying(id string) bool {
+	v := m.view()
+	if v == nil {
+		return false
+	}
+	for i := range v.flights {
+		if v.flights[i].ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// play shows in the right pane what is under the cursor: a rollout in flight as
+// it goes, a committed one as it was saved.
+func (m *Model) play() tea.Cmd {
+	v := m.view()
+	if v == nil || v.Len() == 0 {
+		return nil
+	}
+	v.list.Set(v.list.Cursor(), v.Len())
+	at := v.list.Cursor()
+	if m.follow && m.shown.live && m.shown.id != "" {
+		// The rollout that plays may have moved from the flights to what is saved.
+		if f := m.findFlight(m.shown.id); f != nil {
+			m.playFlight(f)
+			return nil
+		}
+		return m.playSaved(m.shown.id)
+	}
+	if f := v.flight(at); f != nil {
+		m.playFlight(f)
+		return nil
+	}
+	if id := v.id(at); id != "" {
+		return m.playSaved(id)
+	}
+	return nil
+}
+
+func (m *Model) findFlight(id string) *Flight {
+	v := m.view()
+	for i := range v.flights {
+		if v.flights[i].ID == id {
+			return &v.flights[i]
+		}
+	}
+	return nil
+}
+
+func (m *Model) playFlight(f *Flight) {
+	s := &m.shown
+	if s.id != f.ID || s.doc == nil || s.doc.Steps() > len(f.Steps) {
+		facts, ask := "", record.Text("")
+		if f.Task != nil {
+			facts, ask = transcript.Facts(f.Task, f.HeldOut, f.Key), f.Task.Ask
+		}
+		*s = shown{id: f.ID, since: m.news.At, live: true, said: -1, doc: transcript.New(m.theme, facts, ask), play: s.play}
+		s.play.Reset()
+	}
+	bottom := s.play.AtBottom(s.doc)
+	s.mark = m.theme.Running()
+	if n := s.doc.Steps(); n < len(f.Steps) {
+		s.doc.Append(f.Steps[n:])
+		s.said = -1
+	}
+	if s.said != len(f.Stream) {
+		s.doc.Stream(f.Stream)
+		s.said = len(f.Stream)
+	}
+	if bottom || m.follow {
+		s.play.Bottom(s.doc)
+	}
+}
+
+// playSaved asks for a committed rollout, unless it is shown already.
+func (m *Model) playSaved(id string) tea.Cmd {
+	s := &m.shown
+	if s.id == id && !s.live {
+		return nil
+	}
+	gen, now := m.readSample.ask()
+	if !now {
+		return nil
+	}
+	if s.id != id {
+		since := m.news.At
+		*s = shown{id: id, since: since, play: s.play}
+		s.play.Reset()
+	}
+	threshold := 1.0
+	if r := m.run(); r != nil && r.PassThreshold > 0 {
+		threshold = r.PassThreshold
+	}
+	return m.owned(readSample(m.ctx, m.opts.Store, gen, id, m.theme, threshold))
+}
+
+func (m *Model) sampleRead(msg sampleMsg) tea.Cmd {
+	current, again := m.readSample.answered(msg.gen)
+	s := &m.shown
+	switch {
+	case !current || msg.id != s.id:
+	case msg.err != nil:
+		m.err = msg.err
+		return nil
+	default:
+		was := s.doc
+		bottom := was != nil && s.play.AtBottom(was)
+		s.doc, s.live, s.since = msg.doc, false, m.news.At
+		if was != nil {
+			s.doc.SameFolds(was)
+		}
+		s.play.Forget()
+		if bottom && m.follow {
+			s.play.Bottom(s.doc)
+		}
+	}
+	if again || !current || msg.id != s.id {
+		return m.play()
+	}
+	return nil
+}

@@ -1,0 +1,257 @@
+package live
+
+import (
+	"fmt"
+	"hash/fnv"
+
+	tea "charm.land/bubbletea/v2"
+
+	"assay/engine/record"
+	"assay/engine/stats"
+	"assay/store"
+	"assay/tui/transcript"
+	"assay/tui/ui"
+)
+
+// pageSize is how many rollouts are read at once: more than any screen has rows.
+const pageSize = 256
+
+// maxPages bounds what is kept of a list: some hundred thousand bytes.
+const maxPages = 16
+
+// rollouts is the list of one run: what is committed, read page by page as it
+// comes into sight, and behind it what is in flight.
+type rollouts struct {
+	runID   string
+	list    ui.List
+	pages   map[int][]store.RolloutHead // by offset / pageSize
+	total   int                         // committed
+	known   bool                        // total was read
+	flights []Flight
+
+	counts  record.Counts
+	counted bool
+	arms    map[int]map[string]int // by batch: batches are heard and read more than once
+	armed   bool
+	pass    stats.Estimate
+	heldOut bool
+	passed  bool
+
+	threshold float64
+	theme     ui.Theme
+	shownRows int // lines of the window when last drawn
+
+	reading, passing, arming read
+}
+
+func newRollouts(runID string) *rollouts {
+	return &rollouts{runID: runID, pages: map[int][]store.RolloutHead{}, arms: map[int]map[string]int{}}
+}
+
+// Len is the number of rows.
+func (v *rollouts) Len() int { return v.total + len(v.flights) }
+
+// head is a committed rollout, nil where it is not read yet.
+func (v *rollouts) head(i int) *store.RolloutHead {
+	page := v.pages[i/pageSize]
+	if at := i % pageSize; at < len(page) {
+		return &page[at]
+	}
+	return nil
+}
+
+func (v *rollouts) flight(i int) *Flight {
+	if i < v.total || i >= v.Len() {
+		return nil
+	}
+	return &v.flights[i-v.total]
+}
+
+// id is the rollout of a row, "" where it is not known yet.
+func (v *rollouts) id(i int) string {
+	if f := v.flight(i); f != nil {
+		return f.ID
+	}
+	if i < v.total {
+		if h := v.head(i); h != nil {
+			return h.ID
+		}
+	}
+	return ""
+}
+
+// take keeps a page that was read and reports whether the list grew. The cursor
+// stays on its rollout when that has moved from the flights to what is committed.
+func (v *rollouts) take(msg headsMsg) (grew bool) {
+	under := v.id(v.list.Cursor())
+	grew = msg.total > v.total || !v.known
+	flew := v.list.Cursor() >= v.total
+	v.total, v.known = msg.total, true
+	if len(v.pages) >= maxPages {
+		v.pages = map[int][]store.RolloutHead{}
+	}
+	v.pages[msg.offset/pageSize] = msg.heads
+	if !flew || under == "" {
+		return grew
+	}
+	for i, h := range msg.heads {
+		if h.ID == under {
+			v.list.Set(msg.offset+i, v.Len())
+			return grew
+		}
+	}
+	for i, f := range v.flights {
+		if f.ID == under {
+			v.list.Set(v.total+i, v.Len())
+			return grew
+		}
+	}
+	v.list.Set(v.list.Cursor(), v.Len())
+	return grew
+}
+
+func (v *rollouts) read(m *Model, row int) tea.Cmd {
+	if gen, now := v.reading.ask(); now {
+		return m.owned(readHeads(m.ctx, m.opts.Store, gen, v.runID, max(row, 0)/pageSize*pageSize))
+	}
+	return nil
+}
+
+// readTail reads the page where new rollouts appear, if it is in sight or its
+// length matters.
+func (v *rollouts) readTail(m *Model) tea.Cmd { return v.read(m, v.total) }
+
+// readAround reads what is in sight and missing.
+func (v *rollouts) readAround(m *Model) tea.Cmd { return v.readMissing(m, -1) }
+
+// readMissing is readAround without the page that was just read: what that one
+// does not hold is not there.
+func (v *rollouts) readMissing(m *Model, justRead int) tea.Cmd {
+	if !v.known {
+		return v.read(m, 0)
+	}
+	from, to := v.list.Window(v.Len(), max(m.rows(), 1))
+	for _, row := range []int{from, to - 1, v.list.Cursor()} {
+		if row >= 0 && row < v.total && row/pageSize != justRead && v.head(row) == nil {
+			return v.read(m, row)
+		}
+	}
+	return nil
+}
+
+func (v *rollouts) askPass(m *Model) tea.Cmd {
+	if m.opts.Pass == nil {
+		return nil
+	}
+	if gen, now := v.passing.ask(); now {
+		return m.owned(readPass(m.ctx, m.opts.Pass, gen, v.runID))
+	}
+	return nil
+}
+
+func (v *rollouts) askArms(m *Model) tea.Cmd {
+	if v.armed {
+		return nil
+	}
+	if gen, now := v.arming.ask(); now {
+		return m.owned(readArms(m.ctx, m.opts.Store, gen, v.runID))
+	}
+	return nil
+}
+
+// Version tells drawn rows apart.
+func (v *rollouts) Version(i int) uint64 {
+	if f := v.flight(i); f != nil {
+		h := fnv.New64a()
+		h.Write([]byte(f.ID))
+		return h.Sum64() ^ uint64(len(f.Steps))<<1 ^ uint64(f.Retries)<<40 | 1
+	}
+	if h := v.head(i); h != nil {
+		hash := fnv.New64a()
+		hash.Write([]byte(h.ID))
+		return hash.Sum64() &^ 1
+	}
+	return 0
+}
+
+// Draw draws a row.
+func (v *rollouts) Draw(i, width int, look ui.Look) string {
+	t := v.theme
+	base := t.Base(look)
+	cursor := ui.S(base, " ")
+	if look == ui.Active {
+		cursor = ui.S(t.Accent, "▎")
+	}
+	if f := v.flight(i); f != nil {
+		return drawFlight(t, base, cursor, f, width)
+	}
+	h := v.head(i)
+	if h == nil {
+		return ui.Row(width, base, cursor, ui.S(t.Quiet, "…"))
+	}
+	mark := transcript.MarkOf(t, h.Status, h.Reward, h.JudgeStatus != "", v.threshold)
+	left := []ui.Span{cursor, ui.S(mark.Style, mark.Sign+" "), ui.S(t.Text, ui.CleanLine(string(h.Ask)))}
+	return ui.Sides(width, base, left, headFacts(t, h, mark, width))
+}
+
+// headFacts is what stands at the right of a finished rollout, as much as there
+// is room for.
+func headFacts(t ui.Theme, h *store.RolloutHead, mark ui.Mark, width int) []ui.Span {
+	word := mark.Word
+	switch {
+	case h.Status == record.StatusLost && h.Cause != "":
+		word = "lost: " + ui.CleanLine(string(h.Cause))
+	case h.FailureClass != "" && mark.Sign != t.Pass().Sign:
+		word = ui.CleanLine(h.FailureClass)
+	}
+	word = ui.Cut(word, max(width/3, 10))
+	calls := fmt.Sprintf("%d calls", h.Calls)
+	if h.Calls == 1 {
+		calls = "1 call"
+	}
+	switch {
+	case width < 30:
+		return nil
+	case width < 56:
+		attempt := ui.S(t.Quiet, fmt.Sprintf(" %d ", h.Key.K+1))
+		if mark.Sign == t.Pass().Sign {
+			return []ui.Span{attempt} // the mark says it, and the task needs the room
+		}
+		return []ui.Span{ui.S(mark.Style, " "+word), attempt}
+	case width < 90:
+		return []ui.Span{ui.S(t.Quiet, "  "+ui.PadLeft(calls, 8)+"  "), ui.S(mark.Style, ui.Pad(word, 18)), ui.S(t.Quiet, fmt.Sprintf(" %d ", h.Key.K+1))}
+	}
+	held := "        "
+	if h.HeldOut {
+		held = "held out"
+	}
+	return []ui.Span{
+		ui.S(t.Quiet, "  "+ui.Pad(ui.CleanLine(h.Axes[record.AxisStance]), 13)+" "+held+" "+ui.PadLeft(calls, 8)+"  "),
+		ui.S(mark.Style, ui.Pad(word, 18)), ui.S(t.Quiet, fmt.Sprintf(" %d ", h.Key.K+1)),
+	}
+}
+
+func drawFlight(t ui.Theme, base ui.Style, cursor ui.Span, f *Flight, width int) string {
+	mark := t.Running()
+	ask := ""
+	if f.Task != nil {
+		ask = ui.CleanLine(string(f.Task.Ask))
+	}
+	left := []ui.Span{cursor, ui.S(mark.Style, mark.Sign+" "), ui.S(t.Text, ask)}
+	doing := "thinking"
+	style := t.Quiet
+	for i := len(f.Steps) - 1; i >= 0; i-- {
+		if f.Steps[i].Kind == record.StepTool {
+			doing, style = ui.CleanLine(f.Steps[i].Tool), t.Tool
+			if f.Steps[i].IsError {
+				doing += " ✗"
+			}
+			break
+		}
+	}
+	if f.Retries > 0 {
+		doing = "again: " + doing
+	}
+	most := max(width/3, 10)
+	return ui.Sides(width, base, left, []ui.Span{ui.S(style, " "+ui.Cut(doing, most)+" ")})
+}

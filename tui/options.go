@@ -1,0 +1,73 @@
+package tui
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"assay/engine"
+	"assay/engine/record"
+	"assay/engine/stats"
+	"assay/store"
+	"assay/tui/runs"
+)
+
+// Store is what the app reads and writes of the store; [store.DB] has it.
+type Store interface {
+	Runs(ctx context.Context, includeHidden bool) ([]*record.Run, error)
+	Run(ctx context.Context, runID string) (*record.Run, error)
+	Children(ctx context.Context, runID string) ([]*record.Run, error)
+	Posed(ctx context.Context, runID string) ([]record.Posed, error)
+	RolloutHeads(ctx context.Context, runID string, q store.HeadQuery) ([]store.RolloutHead, int, error)
+	Sample(ctx context.Context, rolloutID string) (*record.Sample, error)
+	Reports(ctx context.Context, runID, kind string) ([]record.SavedReport, error)
+	Exports(ctx context.Context, runID string) ([]record.ExportRecord, error)
+	Hide(ctx context.Context, runID string, hidden bool) error
+}
+
+// Story is a story that runs in this process. Its methods do not block.
+type Story interface {
+	Stop() // drains: what is in flight finishes; again, aborts
+	Abort()
+	SetPaused(bool)
+	Paused() bool
+	SetConcurrency(int)
+	Concurrency() int
+	StopRollout(rolloutID string)
+	// Done is closed when the story has ended and all of it is on disk; Err is then
+	// why it could not be done, nil where it could.
+	Done() <-chan struct{}
+	Err() error
+}
+
+// Recipe is one that the first screen offers.
+type Recipe = runs.Recipe
+
+// Options of the app. Store, Start, Resume and Now are needed.
+type Options struct {
+	Store Store
+	// Start begins the story of a recipe and Resume goes on with that of a run. They
+	// are called away from the loop and may take their time; observe hears the
+	// story's events, from any goroutine, and never blocks.
+	Start  func(recipe string, observe func(engine.Event)) (Story, error)
+	Resume func(runID string, observe func(engine.Event)) (Story, error)
+	// Pass is the pass rate of a run with its interval; heldOut says that it is over
+	// held-out tasks alone. nil shows none.
+	Pass    func(ctx context.Context, runID string) (e stats.Estimate, heldOut bool, err error)
+	Recipes []Recipe
+	// Open is a run to open at the start, Begin a recipe to run then and Continue a
+	// run to resume; at most one is set, none opens the list of runs.
+	Open, Begin, Continue string
+	Version               string
+	// Theme is a name that ui.ThemeNamed knows; "" chooses by the terminal's
+	// background and NO_COLOR.
+	Theme string
+	// Environ is the environment as os.Environ gives it.
+	Environ []string
+	Now     func() time.Time
+	// CrashDir is where a report is written after a panic.
+	CrashDir string
+	// Input and Output are the terminal; nil is standard input and output.
+	Input  io.Reader
+	Output io.Writer
+}

@@ -1,0 +1,161 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"assay/tui/live"
+	"assay/tui/runs"
+	"assay/tui/ui"
+)
+
+type begunMsg struct {
+	runID string // "" where the story makes a new one
+	story Story
+	err   error
+}
+
+type endedMsg struct{ story Story }
+
+// begin starts or resumes a story, away from the loop.
+func (m *root) begin(what tea.Msg) tea.Cmd {
+	if m.story != nil || m.begins {
+		return func() tea.Msg {
+			return ui.ToastMsg{Text: "A run is on its way already: let it finish, or stop it with Ctrl-C", Bad: true}
+		}
+	}
+	m.begins = true
+	m.box.hold()
+	o, guard, observe := m.opts, m.guard, m.box.observe
+	return func() tea.Msg {
+		var msg begunMsg
+		msg.story, msg.err = guard.begin(func() (Story, error) {
+			switch what := what.(type) {
+			case runs.StartMsg:
+				return o.Start(what.Recipe, observe)
+			case runs.ResumeMsg:
+				msg.runID = what.RunID
+				return o.Resume(what.RunID, observe)
+			}
+			return nil, nil
+		})
+		return msg
+	}
+}
+
+func (m *root) begun(msg begunMsg) tea.Cmd {
+	m.begins = false
+	m.box.release()
+	if msg.err != nil {
+		return ui.Failed(msg.err)
+	}
+	if msg.story == nil {
+		return nil
+	}
+	m.story, m.stops = msg.story, 0
+	m.front, m.look = screenLive, m.live
+	m.storyIDs = map[string]bool{}
+	if msg.runID != "" {
+		m.storyIDs[msg.runID] = true
+		m.runs.SetActive(m.storyIDs)
+	}
+	story := msg.story
+	wait := func() tea.Msg {
+		<-story.Done()
+		return endedMsg{story}
+	}
+	if m.leaving {
+		story.Stop()
+	}
+	return tea.Batch(m.live.Open(msg.runID, story), wait)
+}
+
+func (m *root) news(n live.News) tea.Cmd {
+	if m.story == nil {
+		return nil // of a story that has ended: the store says more
+	}
+	var cmds []tea.Cmd
+	for id := range n.Runs {
+		m.storyIDs[id] = true
+		cmds = append(cmds, m.runs.Changed(id))
+	}
+	if len(n.Runs) > 0 {
+		m.runs.SetActive(m.storyIDs)
+	}
+	return tea.Batch(append(cmds, m.live.Update(n))...)
+}
+
+func (m *root) ended(msg endedMsg) tea.Cmd {
+	if msg.story != m.story {
+		return nil
+	}
+	last, _ := m.box.empty(true)
+	heard := m.live.Update(last)
+	m.story, m.stops = nil, 0
+	m.storyIDs = map[string]bool{}
+	m.runs.SetActive(m.storyIDs)
+	if m.leaving {
+		return tea.Quit
+	}
+	cmds := []tea.Cmd{heard, m.live.Ended(), m.runs.Refresh()}
+	if err := msg.story.Err(); err != nil {
+		cmds = append(cmds, ui.Failed(err))
+	} else {
+		cmds = append(cmds, ui.Toast("Finished; all of it is saved"))
+	}
+	return tea.Batch(cmds...)
+}
+
+// open shows a run: the story that runs here as it goes, any other as it is saved.
+func (m *root) open(runID string) tea.Cmd {
+	m.front = screenLive
+	if m.storyIDs[runID] {
+		m.look = m.live
+		return nil
+	}
+	m.look = m.saved
+	return m.saved.Open(runID, nil)
+}
+
+// leave ends the program; while work is running it asks, and says what becomes of
+// the work.
+func (m *root) leave() tea.Cmd {
+	if m.story == nil && !m.begins {
+		return tea.Quit
+	}
+	return ui.Ask(ui.Confirm{
+		Question: "Leave while a run is on its way?",
+		Says:     "Rollouts in flight finish and are saved, then the program ends. The rest waits: resume goes on where it stopped.",
+		Yes:      "Leave",
+	}, func() tea.Msg { return leaveMsg{} })
+}
+
+type leaveMsg struct{}
+
+// drainAndLeave ends the program as soon as the story has ended.
+func (m *root) drainAndLeave() tea.Cmd {
+	m.leaving = true
+	switch {
+	case m.story != nil:
+		m.stops++
+		m.story.Stop()
+		return nil
+	case m.begins:
+		return nil // it is stopped when it has begun
+	}
+	return tea.Quit
+}
+
+// stop is Ctrl-C: it drains the run, then aborts it; with nothing running it
+// leaves.
+func (m *root) stop() tea.Cmd {
+	if m.story == nil {
+		return m.leave()
+	}
+	m.stops++
+	if m.stops == 1 {
+		m.story.Stop()
+		return ui.Toast("Stopping: rollouts in flight finish and are saved; Ctrl-C again aborts them")
+	}
+	m.story.Abort()
+	return ui.Toast("Aborting: rollouts in flight are dropped and made again on resume")
+}

@@ -1,0 +1,237 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Marks that stand for characters which would not be seen, or would act.
+const (
+	markJoin      = "⁺" // what follows is joined to what precedes: an emoji's joiner or skin tone
+	markVariation = "ᵛ" // a variation selector of an emoji
+	markNewline   = "↵"
+	markTab       = "⇥   "
+	markNoBase    = "◌" // carries a combining mark that has nothing to stand on
+)
+
+// maxCombining is how many combining marks one character may carry before the
+// rest are spelt out; more would paint over the rows above and below. No living
+// orthography stacks more than four (Unicode Standard Annex 15 allows 30).
+const maxCombining = 4
+
+const (
+	zwj       = '\u200D'
+	vs15      = '\uFE0E'
+	vs16      = '\uFE0F'
+	blank     = '\u2800' // braille pattern blank: graphic, and empty
+	firstTone = 0x1F3FB
+	lastTone  = 0x1F3FF
+	firstFlag = 0x1F1E6
+	lastFlag  = 0x1F1FF
+)
+
+// Clean makes text from outside safe to show and hides nothing of it: control
+// characters, escapes, bidirectional controls, zero-width characters, invalid
+// bytes, lone surrogates and unassigned code points become visible marks. Line
+// feeds stay; the rest of what it returns is printable.
+//
+// It is idempotent, and costs nothing for printable ASCII.
+func Clean(s string) string {
+	if isPlain(s, true) {
+		return s
+	}
+	return clean(s, "\n")
+}
+
+// CleanLine is Clean for text that must stay on one row: a line feed becomes a
+// visible mark too.
+func CleanLine(s string) string {
+	if isPlain(s, false) {
+		return s
+	}
+	return clean(s, markNewline)
+}
+
+func isPlain(s string, newlines bool) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c >= 0x7F || c < 0x20 && !(newlines && c == '\n') {
+			return false
+		}
+	}
+	return true
+}
+
+func clean(s, newline string) string {
+	var b strings.Builder
+	b.Grow(len(s) + len(s)/8)
+	for len(s) > 0 {
+		n := plainPrefix(s)
+		b.WriteString(s[:n])
+		if s = s[n:]; s == "" {
+			break
+		}
+		switch c := s[0]; {
+		case c == '\n':
+			b.WriteString(newline)
+			s = s[1:]
+		case c == '\t':
+			b.WriteString(markTab)
+			s = s[1:]
+		case c < 0x20:
+			b.WriteRune(0x2400 + rune(c)) // the Control Pictures block follows C0
+			s = s[1:]
+		case c == 0x7F:
+			b.WriteRune(0x2421)
+			s = s[1:]
+		default:
+			cluster, _ := ansi.FirstGraphemeCluster(s, ansi.WcWidth)
+			cleanCluster(&b, cluster)
+			s = s[len(cluster):]
+		}
+	}
+	return b.String()
+}
+
+// plainPrefix is the length of the printable ASCII at the start of s, less a last
+// character that something beyond ASCII might combine with.
+func plainPrefix(s string) int {
+	i := 0
+	for i < len(s) && s[i] >= 0x20 && s[i] < 0x7F {
+		i++
+	}
+	if i > 0 && i < len(s) && s[i] >= 0x80 {
+		i--
+	}
+	return i
+}
+
+// cleanCluster writes one grapheme cluster whose first byte is no C0 control.
+func cleanCluster(b *strings.Builder, cluster string) {
+	combining, based := 0, false
+	first, size := utf8.DecodeRuneInString(cluster)
+	emoji := isPictograph(first) || strings.ContainsRune(cluster, '\u20E3')
+	if isFlag(first) && size == len(cluster) {
+		spell(b, first) // half a flag: terminals disagree on its width
+		return
+	}
+	for len(cluster) > 0 {
+		r, n := utf8.DecodeRuneInString(cluster)
+		switch {
+		case r == utf8.RuneError && n <= 1:
+			n = spellInvalid(b, cluster)
+			based, combining = true, 0
+		case based && emoji && r == zwj:
+			b.WriteString(markJoin)
+			combining = 0
+		case based && emoji && (r == vs15 || r == vs16):
+			b.WriteString(markVariation)
+			combining = 0
+		case based && r >= firstTone && r <= lastTone:
+			b.WriteString(markJoin)
+			b.WriteRune(r)
+			combining = 0
+		case isHidden(r):
+			spell(b, r)
+			based, combining = true, 0
+		case unicode.In(r, unicode.Mn, unicode.Me):
+			if !based {
+				b.WriteString(markNoBase)
+				based = true
+			}
+			if combining++; combining > maxCombining {
+				spell(b, r)
+			} else {
+				b.WriteRune(r)
+			}
+		default:
+			b.WriteRune(r)
+			based = true
+		}
+		cluster = cluster[n:]
+	}
+}
+
+// isHidden is true of what has no shape of its own, or acts instead of showing.
+func isHidden(r rune) bool {
+	return r == blank || !unicode.IsGraphic(r) ||
+		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+func isFlag(r rune) bool { return r >= firstFlag && r <= lastFlag }
+
+// isPictograph is true of what emoji sequences begin with: symbols, and the
+// digits and signs of keycaps are told by their enclosing mark instead.
+func isPictograph(r rune) bool {
+	return unicode.In(r, unicode.So, unicode.Sm, unicode.Po) && r >= 0x203C
+}
+
+// names of hidden characters that people know by name; the rest are spelt by
+// number.
+func nameOf(r rune) string {
+	switch r {
+	case '\u00AD':
+		return "SHY"
+	case '\u034F':
+		return "CGJ"
+	case '\u061C':
+		return "ALM"
+	case '\u200B':
+		return "ZWSP"
+	case '\u200C':
+		return "ZWNJ"
+	case zwj:
+		return "ZWJ"
+	case '\u200E':
+		return "LRM"
+	case '\u200F':
+		return "RLM"
+	case '\u2028':
+		return "LS"
+	case '\u2029':
+		return "PS"
+	case '\u202A':
+		return "LRE"
+	case '\u202B':
+		return "RLE"
+	case '\u202C':
+		return "PDF"
+	case '\u202D':
+		return "LRO"
+	case '\u202E':
+		return "RLO"
+	case '\u2060':
+		return "WJ"
+	case '\u2066':
+		return "LRI"
+	case '\u2067':
+		return "RLI"
+	case '\u2068':
+		return "FSI"
+	case '\u2069':
+		return "PDI"
+	case '\uFEFF':
+		return "BOM"
+	}
+	return fmt.Sprintf("U+%04X", r)
+}
+
+func spell(b *strings.Builder, r rune) {
+	b.WriteString("⟨")
+	b.WriteString(nameOf(r))
+	b.WriteString("⟩")
+}
+
+// spellInvalid writes what is not UTF-8 at the start of s and says how many bytes
+// that was: a lone surrogate (three bytes of WTF-8) by its number, else one byte.
+func spellInvalid(b *strings.Builder, s string) int {
+	if len(s) >= 3 && s[0] == 0xED && s[1] >= 0xA0 && s[1] <= 0xBF && s[2] >= 0x80 && s[2] <= 0xBF {
+		spell(b, 0xD000|rune(s[1]&0x3F)<<6|rune(s[2]&0x3F))
+		return 3
+	}
+	fmt.Fprintf(b, "⟨x%02X⟩", s[0])
+	return 1
+}
