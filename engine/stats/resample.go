@@ -83,13 +83,16 @@ func MeanInterval(units []Unit, method Method, level float64, draws int, rng *ra
 // meanDraws are the sorted means of resampled units.
 func meanDraws(units []Unit, draws int, rng *rand.Rand) []float64 {
 	means := make([]float64, draws)
-	pick := picker{n: uint64(len(units)), rng: rng}
 	for i := range means {
 		sum, size := 0.0, 0.0
-		for range units {
-			u := &units[pick.next()]
-			sum += u.Sum
-			size += u.Size
+		for left := len(units); left > 0; left -= 2 {
+			first, second := twoOf(len(units), rng)
+			sum += units[first].Sum
+			size += units[first].Size
+			if left > 1 {
+				sum += units[second].Sum
+				size += units[second].Size
+			}
 		}
 		means[i] = sum / size
 	}
@@ -101,19 +104,26 @@ func meanDraws(units []Unit, draws int, rng *rand.Rand) []float64 {
 // without spread is as far off as can be, on the side on which its mean lies.
 func studentisedDraws(units []Unit, mean float64, draws int, rng *rand.Rand) []float64 {
 	ts := make([]float64, draws)
-	resample := make([]Unit, len(units))
-	pick := picker{n: uint64(len(units)), rng: rng}
+	resample := make([]Unit, len(units)+1) // one over, where a pair ends past an odd number
 	for i := range ts {
-		for j := range resample {
-			resample[j] = units[pick.next()]
+		for j := 0; j < len(units); j += 2 {
+			first, second := twoOf(len(units), rng)
+			resample[j], resample[j+1] = units[first], units[second]
 		}
-		drawn := UnitMean(resample)
-		if t := (drawn - mean) / standardError(resample, drawn); !math.IsNaN(t) {
+		drawn := UnitMean(resample[:len(units)])
+		if t := (drawn - mean) / standardError(resample[:len(units)], drawn); !math.IsNaN(t) {
 			ts[i] = t
 		}
 	}
 	slices.Sort(ts)
 	return ts
+}
+
+// twoOf draws two indices under n from 64 random bits. The share of each is off by
+// less than n/2^32.
+func twoOf(n int, rng *rand.Rand) (first, second uint64) {
+	bits := rng.Uint64()
+	return (bits & math.MaxUint32) * uint64(n) >> 32, (bits >> 32) * uint64(n) >> 32
 }
 
 // standardError is the linearised standard error of a ratio of sums (Cochran 1977,
@@ -234,24 +244,6 @@ func sortedQuantile(sorted []float64, p float64) float64 {
 		return sorted[i+1]
 	}
 	return sorted[i] + (h-float64(i))*(sorted[i+1]-sorted[i])
-}
-
-// picker draws indices under n, two from each 64 random bits. The share of each index
-// is off by less than n/2^32.
-type picker struct {
-	n    uint64
-	rng  *rand.Rand
-	left uint64
-	half bool
-}
-
-func (p *picker) next() uint64 {
-	if p.half {
-		p.half = false
-		return (p.left >> 32) * p.n >> 32
-	}
-	p.left, p.half = p.rng.Uint64(), true
-	return (p.left & math.MaxUint32) * p.n >> 32
 }
 
 // SignFlipExact is how many values are still flipped in every way: 2^16 ways.
