@@ -164,3 +164,16 @@ func (db *DB) Judgments(ctx context.Context, rolloutID string) ([]record.Judgmen
 	}
 	return list, explain(db.path, rows.Err())
 }
+
+// CompleteScorers are the scorer versions under which every done rollout of a run
+// has its judgment, of any status; none where the run has no done rollout.
+func (db *DB) CompleteScorers(ctx context.Context, runID string) ([]string, error) {
+	run, err := db.runNo(ctx, runID)
+	if err != nil {
+		return nil, err
+	}
+	return db.strings(ctx, `SELECT s.scorer FROM judgments j JOIN rollouts r USING (rollout_no) JOIN scorers s USING (scorer_no)
+		WHERE r.run_no = ?1 AND r.status = 'done' GROUP BY j.scorer_no
+		HAVING count(DISTINCT j.rollout_no) = (SELECT count(*) FROM rollouts WHERE run_no = ?1 AND status = 'done')
+		ORDER BY s.scorer`, run)
+}

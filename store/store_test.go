@@ -47,7 +47,7 @@ func testRun(id string) *record.Run {
 	return &record.Run{
 		ID: id, Role: record.RoleMain, Recipe: "seeded", RecipeText: "name: seeded\n", RecipeHash: "abc", RecipeDir: "/r",
 		Files: map[string]string{"policy.md": "Be kind."}, Overrides: map[string]string{"seed": "7"}, Config: json.RawMessage(`{"seed": 7}`),
-		Mode: record.ModeRL, Seed: 7, Repeats: 4, EvalRuns: 1, PassThreshold: 1, PolicyVersion: "p1", Program: "builtin:seeded",
+		Mode: record.ModeRL, Seed: 7, Repeats: 4, EvalRuns: 1, PassThreshold: 1, PolicyVersion: "p1", SystemPrompt: "Be kind. \xed\xb0\x80", Tools: testTools, Program: "builtin:seeded",
 		Scorer: rewardScorer.ID, Scorers: []record.Scorer{rewardScorer, marker("m0"), marker("m1")},
 		Status: record.RunRunning, StartedAt: start,
 		Counts:   record.Counts{Tasks: 3, Lost: map[record.Cause]int{record.CauseAgent: 2}},

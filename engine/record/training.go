@@ -28,12 +28,17 @@ type Training struct {
 type TrainingRow struct {
 	Sample *Sample
 	Loss   Loss // "" means assistant
+	// Reward is the score that the trainer is told; nil means the sample's own.
+	Reward *float64
 }
 
 // TrainingGroup is the rollouts of one task that are compared with each other.
 type TrainingGroup struct {
-	Samples   []*Sample
-	Mean, Std float64 // of their rewards
+	Samples []*Sample
+	// Rewards are the scores that the trainer is told, one for each sample; nil means
+	// the samples' own.
+	Rewards   []float64
+	Mean, Std float64 // of the rewards
 }
 
 // TrainingPair is two rollouts of one task, the better one first.

@@ -36,6 +36,8 @@ CREATE TABLE runs (
   eval_runs       INTEGER NOT NULL,
   pass_threshold  REAL NOT NULL,
   policy_version  TEXT NOT NULL DEFAULT '',
+  system_prompt   TEXT,
+  tools_shown     TEXT,  -- JSON; null where each task shows its own
   program         TEXT NOT NULL DEFAULT '',
   files_hash      TEXT NOT NULL DEFAULT '',
   scorer_no       INTEGER REFERENCES scorers (scorer_no),  -- whose judgments are the reward
