@@ -1,0 +1,500 @@
+package world
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+
+	"assay/engine/record"
+)
+
+// shape is what a result, or a part of one, looks like: read once from a JSON
+// Schema, an example, or a tool's name, and then drawn from for every answer.
+type shape struct {
+	form     form
+	fields   []field         // of an object
+	item     *shape          // of a list
+	tuple    []*shape        // of an example's list: its items, one by one
+	own      int             // of an object: the field that is its own id, -1 for none
+	least    int             // items of a list, or characters of a text
+	most     int             // the same; -1 is no limit
+	choices  []*value        // an enum's members
+	fixed    json.RawMessage // what is always the same
+	number   numberShape
+	class    class // what kind of text, or number, its name speaks of
+	pattern  string
+	format   string
+	example  *string // the text of an example
+	idName   string // of an id: what it is an id of
+	given    bool   // by the user: its members are kept to
+}
+
+type form int
+
+const (
+	formObject form = iota
+	formList
+	formText
+	formNumber
+	formBool
+	formFixed
+	formChoice
+)
+
+type field struct {
+	name  string
+	key   []byte // the name as JSON, with its colon
+	hash  uint64
+	shape *shape
+	// locator is the index of the tool's argument whose value is this field's, -1
+	// where the field is none.
+	locator int
+	exact   bool // the argument has the field's very name
+}
+
+// numberShape bounds a number. An example's number moves around its value.
+type numberShape struct {
+	whole    bool
+	low      float64
+	high     float64
+	multiple float64
+	example  *float64
+	decimals int
+}
+
+// Bounds on reading a shape: cycles end, and a result stays readable. Beyond
+// them a part is null. Convention, untested.
+const (
+	maxShapeDepth = 8
+	maxShapeNodes = 400
+)
+
+type shaper struct {
+	tool  *tool
+	root  *value
+	nodes int
+}
+
+// shapeOf is the shape of a tool's results. The error says why Returns could
+// not be used; the shape is then that of the name.
+func shapeOf(t *record.Tool, out *tool) (*shape, error) {
+	s := shaper{tool: out}
+	if len(t.Returns) > 0 {
+		v, err := parseValue(t.Returns)
+		switch {
+		case err != nil:
+			return s.byName(t), err
+		case v.kind == 'n':
+		case isSchema(v):
+			s.root = v
+			out.shaped = true
+			return s.schema(v, "", 0), nil
+		default:
+			out.shaped = true
+			return s.example(v, "", 0), nil
+		}
+	}
+	return s.byName(t), nil
+}
+
+// isSchema tells a schema from an example: it has a type that is a schema's word
+// for one, or a keyword that only schemas have.
+func isSchema(v *value) bool {
+	if v.kind != '{' {
+		return false
+	}
+	types := v.types()
+	for _, t := range types {
+		if !slices.Contains(schemaTypes, t) {
+			return false
+		}
+	}
+	if len(types) > 0 {
+		return true
+	}
+	for _, word := range []string{"$ref", "anyOf", "oneOf", "allOf", "$defs"} {
+		if m := v.at(word); m != nil && m.kind != '0' {
+			return true
+		}
+	}
+	if (v.at("enum").first() != nil || v.at("const") != nil) && onlySchemaWords(v) {
+		return true
+	}
+	p := v.at("properties")
+	return p != nil && p.kind == '{' && allObjects(p)
+}
+
+func onlySchemaWords(v *value) bool {
+	return !slices.ContainsFunc(v.members, func(m member) bool { return !schemaWords[m.name] })
+}
+
+func allObjects(v *value) bool {
+	for _, m := range v.members {
+		if m.value.kind != '{' {
+			return false
+		}
+	}
+	return len(v.members) > 0
+}
+
+// null is the shape of a part that is left out. A new one each time: shapes are
+// written to while they are put together.
+func null() *shape { return &shape{form: formFixed, fixed: json.RawMessage("null"), given: true} }
+
+// schema reads a JSON Schema.
+func (s *shaper) schema(v *value, name string, depth int) *shape {
+	s.nodes++
+	v = s.resolve(v)
+	if v == nil || depth > maxShapeDepth || s.nodes > maxShapeNodes {
+		return null()
+	}
+	switch {
+	case v.at("const") != nil:
+		return &shape{form: formFixed, fixed: rawOf(v.at("const")), given: true}
+	case v.at("enum") != nil && len(v.at("enum").items) > 0:
+		return &shape{form: formChoice, choices: v.at("enum").items, class: classOf(name), given: true}
+	}
+	switch typeOfSchema(v) {
+	case "object":
+		return s.objectSchema(v, depth)
+	case "array":
+		out := &shape{form: formList, least: v.whole("minItems", 0), most: v.whole("maxItems", -1), given: true}
+		if items := v.at("items"); items != nil && items.kind == '{' {
+			out.item = s.schema(items, singular(name), depth+1)
+		} else {
+			out.item = &shape{form: formText, most: -1, class: classOf(singular(name))}
+		}
+		return out
+	case "integer", "number":
+		return &shape{form: formNumber, number: numberSchema(v, name), class: classOf(name), given: true}
+	case "boolean":
+		return &shape{form: formBool, class: classOf(name), given: true}
+	case "null":
+		return null()
+	}
+	return &shape{form: formText, class: classOf(name), given: true, least: v.whole("minLength", 0), most: v.whole("maxLength", -1),
+		pattern: v.str("pattern"), format: v.str("format"), example: exampleText(v)}
+}
+
+// resolve follows references and takes the first branch that is not null. nil is
+// a schema that leads nowhere.
+func (s *shaper) resolve(v *value) *value {
+	for range maxShapeDepth {
+		switch {
+		case v == nil || v.kind != '{':
+			return v
+		case v.at("$ref") != nil:
+			v = pointedValue(s.root, v.str("$ref"))
+		case v.at("allOf") != nil:
+			return s.merged(v)
+		case firstBranch(v) != nil:
+			v = firstBranch(v)
+		default:
+			return v
+		}
+	}
+	return nil
+}
+
+func firstBranch(v *value) *value {
+	for _, word := range []string{"anyOf", "oneOf"} {
+		if list := v.at(word); list != nil {
+			for _, branch := range list.items {
+				if !slices.Equal(branch.types(), []string{"null"}) {
+					return branch
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// merged is one schema with the members of all parts of an allOf; of two with
+// one name the later counts, but properties add up.
+func (s *shaper) merged(v *value) *value {
+	s.nodes++
+	if s.nodes > maxShapeNodes {
+		return nil
+	}
+	out := &value{kind: '{'}
+	parts := append([]*value{}, v.at("allOf").items...)
+	rest := &value{kind: '{'}
+	for _, m := range v.members {
+		if m.name != "allOf" {
+			rest.members = append(rest.members, m)
+		}
+	}
+	for _, part := range append(parts, rest) {
+		part = s.resolve(part)
+		if part == nil {
+			continue
+		}
+		for _, m := range part.members {
+			if old := out.at(m.name); m.name == "properties" && old != nil {
+				m.value = &value{kind: '{', members: append(slices.Clone(old.members), m.value.members...)}
+			}
+			out.members = slices.DeleteFunc(out.members, func(o member) bool { return o.name == m.name })
+			out.members = append(out.members, m)
+		}
+	}
+	return out
+}
+
+func typeOfSchema(v *value) string {
+	for _, t := range v.types() {
+		if t != "null" {
+			return t
+		}
+	}
+	switch {
+	case len(v.types()) > 0:
+		return "null"
+	case v.at("properties") != nil:
+		return "object"
+	case v.at("items") != nil:
+		return "array"
+	}
+	return "string"
+}
+
+func (s *shaper) objectSchema(v *value, depth int) *shape {
+	out := &shape{form: formObject, given: true}
+	properties := v.at("properties")
+	if properties != nil {
+		for _, m := range properties.members {
+			out.fields = append(out.fields, s.field(m.name, s.schema(m.value, m.name, depth+1)))
+		}
+	}
+	if required := v.at("required"); required != nil {
+		for _, r := range required.items {
+			if r.kind == '"' && !out.has(r.text) {
+				out.fields = append(out.fields, s.field(r.text, &shape{form: formText, most: -1, class: classOf(r.text)}))
+			}
+		}
+	}
+	out.own = s.ownField(out.fields)
+	return out
+}
+
+func (s *shape) has(name string) bool {
+	return slices.ContainsFunc(s.fields, func(f field) bool { return f.name == name })
+}
+
+func numberSchema(v *value, name string) numberShape {
+	n := numberShape{whole: typeOfSchema(v) == "integer", low: math.Inf(-1), high: math.Inf(1)}
+	if f := v.num("minimum"); f != nil {
+		n.low = *f
+	}
+	if f := v.num("maximum"); f != nil {
+		n.high = *f
+	}
+	step := 0.01
+	if n.whole {
+		step = 1
+	}
+	if f := v.num("exclusiveMinimum"); f != nil {
+		n.low = max(n.low, *f+step)
+	}
+	if f := v.num("exclusiveMaximum"); f != nil {
+		n.high = min(n.high, *f-step)
+	}
+	if f := v.num("multipleOf"); f != nil && *f > 0 {
+		n.multiple = *f
+	}
+	if !n.whole {
+		n.decimals = 2
+	}
+	examples := v.at("examples")
+	for _, e := range []*value{v.at("example"), examples.first(), v.at("default")} {
+		if e != nil && e.kind == '0' {
+			n.setExample(e.raw)
+			break
+		}
+	}
+	n.inName(classOf(name))
+	return n
+}
+
+// first is the first item of an array, nil for none.
+func (v *value) first() *value {
+	if v == nil || len(v.items) == 0 {
+		return nil
+	}
+	return v.items[0]
+}
+
+// setExample makes the number move around the one that was written. A number in
+// exponent form is kept as it is.
+func (n *numberShape) setExample(raw json.RawMessage) {
+	var f float64
+	if json.Unmarshal(raw, &f) != nil || strings.ContainsAny(string(raw), "eE") {
+		return
+	}
+	n.example = &f
+	if _, decimals, ok := strings.Cut(string(raw), "."); ok {
+		n.decimals = len(decimals)
+	} else {
+		n.whole = true
+	}
+}
+
+func exampleText(v *value) *string {
+	for _, e := range []*value{v.at("example"), v.at("examples").first(), v.at("default")} {
+		if e != nil && e.kind == '"' {
+			return &e.text
+		}
+	}
+	return nil
+}
+
+// example reads a result as an example of its kind: members, texts and switches
+// stay, numbers move, ids and statuses follow the world.
+func (s *shaper) example(v *value, name string, depth int) *shape {
+	s.nodes++
+	if depth > maxShapeDepth || s.nodes > maxShapeNodes {
+		return null()
+	}
+	switch v.kind {
+	case '{':
+		out := &shape{form: formObject, given: true}
+		for _, m := range v.members {
+			if !out.has(m.name) {
+				out.fields = append(out.fields, s.field(m.name, s.example(m.value, m.name, depth+1)))
+			}
+		}
+		out.own = s.ownField(out.fields)
+		return out
+	case '[':
+		out := &shape{form: formList, given: true}
+		for _, item := range v.items {
+			out.tuple = append(out.tuple, s.example(item, singular(name), depth+1))
+		}
+		return out
+	case '0':
+		out := &shape{form: formNumber, class: classOf(name), given: true, number: numberShape{low: math.Inf(-1), high: math.Inf(1)}}
+		if out.number.setExample(v.raw); out.number.example == nil {
+			return &shape{form: formFixed, fixed: v.raw, given: true}
+		}
+		return out
+	case '"':
+		return &shape{form: formText, class: classOf(name), most: -1, example: &v.text, given: true}
+	}
+	if v.kind == 't' || v.kind == 'f' {
+		return &shape{form: formBool, class: classOf(name), fixed: v.raw, given: true}
+	}
+	return &shape{form: formFixed, fixed: v.raw, given: true}
+}
+
+// field makes a member, and binds it to the argument that locates it.
+func (s *shaper) field(name string, of *shape) field {
+	f := field{name: name, hash: hashOf(name), shape: of, locator: -1}
+	f.key = append(appendString(nil, name), ':')
+	if of.class == classID {
+		of.idName = lastWord(subjectWords(name))
+	}
+	if of.form == formObject || of.form == formList {
+		return f
+	}
+	for i, a := range s.tool.arguments {
+		if a.reference && a.name == name {
+			f.locator, f.exact = i, true
+			return f
+		}
+	}
+	if of.class == classID && s.tool.op != opCreate && s.tool.op != opList {
+		f.locator = s.locatorOf(name)
+	}
+	return f
+}
+
+// locatorOf is the argument that an id field of another name repeats: a bare id
+// repeats the one that the tool is about, order_number repeats order_id.
+func (s *shaper) locatorOf(name string) int {
+	words, first := subjectWords(name), -1
+	for i, a := range s.tool.arguments {
+		if !a.reference {
+			continue
+		}
+		subject := subjectWords(a.name)
+		if len(words) == 0 && (len(subject) == 0 || slices.Contains(subject, s.tool.noun)) || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(subject, w) }) {
+			return i
+		}
+		if first < 0 && len(words) == 0 {
+			first = i
+		}
+	}
+	return first
+}
+
+// ownField is the field that names a record itself: id, else the one that
+// speaks of the tool's noun, else the first id.
+func (s *shaper) ownField(fields []field) int {
+	best, rank := -1, 0
+	for i, f := range fields {
+		r := 0
+		switch {
+		case f.shape.class != classID || f.shape.form == formObject || f.shape.form == formList:
+		case len(subjectWords(f.name)) == 0:
+			r = 3
+		case slices.Contains(subjectWords(f.name), s.tool.noun):
+			r = 2
+		case !f.exact:
+			r = 1
+		}
+		if r > rank {
+			best, rank = i, r
+		}
+	}
+	return best
+}
+
+// pointedValue is the value at a reference of the form "#/a/b", nil for none.
+func pointedValue(root *value, ref string) *value {
+	if ref == "#" {
+		return root
+	}
+	path, ok := strings.CutPrefix(ref, "#/")
+	if !ok {
+		return nil
+	}
+	at := root
+	for part := range strings.SplitSeq(path, "/") {
+		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
+		if at != nil && at.kind == '[' {
+			i, ok := indexOf(part, len(at.items))
+			if !ok {
+				return nil
+			}
+			at = at.items[i]
+			continue
+		}
+		at = at.at(part)
+	}
+	return at
+}
+
+// rawOf writes a value back.
+func rawOf(v *value) json.RawMessage {
+	switch v.kind {
+	case '{':
+		out := []byte{'{'}
+		for i, m := range v.members {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(append(appendString(out, m.name), ':'), rawOf(m.value)...)
+		}
+		return append(out, '}')
+	case '[':
+		out := []byte{'['}
+		for i, item := range v.items {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(out, rawOf(item)...)
+		}
+		return append(out, ']')
+	}
+	return v.raw
+}
