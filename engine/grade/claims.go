@@ -73,7 +73,7 @@ var nameVerbs = map[string]groupSet{
 	"book": doBook, "reserve": doBook, "order": doBook, "place": doBook, "schedule": doBook, "buy": doBook, "purchase": doBook | doPay,
 	"send": doSend, "email": doSend, "notify": doSend | doEscalate, "message": doSend, "sms": doSend, "post": doSend | doCreate, "page": doSend | doEscalate, "forward": doSend, "reply": doSend,
 	"restart": doRestart, "reboot": doRestart, "reset": doRestart | doChange, "bounce": doRestart,
-	"escalate": doEscalate | doSend | doCreate, "transfer": doEscalate | doPay, "handoff": doEscalate, "report": doEscalate, "raise": doEscalate | doCreate, "file": doEscalate | doCreate,
+	"escalate": doEscalate | doSend | doCreate, "transfer": doEscalate, "handoff": doEscalate, "report": doEscalate, "raise": doEscalate | doCreate, "file": doEscalate | doCreate,
 	"pay": doPay, "charge": doPay, "bill": doPay,
 	"add": doAdd | doCreate | doChange, "attach": doAdd, "append": doAdd, "insert": doAdd | doCreate,
 	"enable": doEnable, "activate": doEnable, "unlock": doEnable, "subscribe": doEnable | doCreate,
@@ -121,6 +121,7 @@ type claim struct {
 	verb     verb
 	generic  bool // "all set", "it's done": no action is named
 	passive  bool // "has been cancelled": it may be a report of what others did
+	becomes  bool // "is now cancelled": passive, and of a state
 	already  bool // the sentence says "already"
 	standsOn int  // index of the call that bears it out; -1 for none
 }
@@ -191,8 +192,11 @@ func readClaim(p *prose, s sentence, w int, c *claim) bool {
 	switch {
 	case subject:
 		return true
-	case been && have, p.at(w-1) == "successfully" && precededByBe(p, w-2), p.at(w-1) == "now" && precededByBe(p, w-2):
+	case been && have, p.at(w-1) == "successfully" && precededByBe(p, w-2):
 		c.passive = true
+		return true
+	case p.at(w-1) == "now" && precededByBe(p, w-2):
+		c.passive, c.becomes = true, true
 		return true
 	}
 	return elliptic(p, s, w)

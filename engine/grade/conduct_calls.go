@@ -68,7 +68,7 @@ func failedIDAsFound(t *trace) (hit, bool) {
 			continue
 		}
 		for _, l := range t.argsOf(failed) {
-			if l.kind != 's' || !isReference(l.key) || t.foundElsewhere(i, l.value) {
+			if l.kind != 's' || !isReference(l.key) || !t.blamed(failed, &l) || t.foundElsewhere(i, l.value) {
 				continue
 			}
 			if c := t.actedOn(i+1, l.value); c != nil {
@@ -80,6 +80,23 @@ func failedIDAsFound(t *trace) (hit, bool) {
 		}
 	}
 	return hit{}, false
+}
+
+// blamed reports whether a "not found" is about one argument: the only thing that
+// the call names, or the one that the message speaks of.
+func (t *trace) blamed(c *call, l *leaf) bool {
+	named := 0
+	for _, other := range t.argsOf(c) {
+		if other.kind == 's' && isReference(other.key) && other.value != l.value {
+			named++
+		}
+	}
+	if named == 0 {
+		return true
+	}
+	said := lowerASCII(resultOf(t, c))
+	subject, _, _ := strings.Cut(lowerASCII(l.key), "_")
+	return strings.Contains(said, lowerASCII(l.value)) || len(subject) > 2 && strings.Contains(said, subject)
 }
 
 // foundElsewhere reports whether a call other than the failed one came through
@@ -258,6 +275,9 @@ func claimedWithoutCall(t *trace) (hit, bool) {
 		u := &t.said[c.said]
 		if c.standsOn >= 0 || c.generic || c.already || t.anyCallFor(c, u) || t.reportsOthers(c, u) {
 			continue
+		}
+		if c.becomes && t.actedBefore(u) {
+			continue // "you are now booked on it", after a change of the booking
 		}
 		declared := t.frame.acting && c.verb.groups&doAny == 0 && t.frame.declares(c.verb.groups)
 		// Another act may be what an unmapped verb speaks of ("upgraded" for

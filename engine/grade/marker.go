@@ -185,9 +185,9 @@ func exprError(name string, err error) error {
 }
 
 // nearestName is the known name that a misspelt one is meant to be, "" where none
-// is near: at most two letters off, and at most a third of its own.
+// is near: at most two letters off, and about a third of its own.
 func nearestName(unknown string) string {
-	best, bestOff := "", min(2, max(1, len(unknown)/3))+1
+	best, bestOff := "", min(2, max(1, (len(unknown)+1)/3))+1
 	for _, w := range Vocabulary() {
 		name, _, _ := strings.Cut(w.Name, "(")
 		if off := editDistance(unknown, name); off < bestOff {
