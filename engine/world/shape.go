@@ -12,22 +12,22 @@ import (
 // shape is what a result, or a part of one, looks like: read once from a JSON
 // Schema, an example, or a tool's name, and then drawn from for every answer.
 type shape struct {
-	form     form
-	fields   []field         // of an object
-	item     *shape          // of a list
-	tuple    []*shape        // of an example's list: its items, one by one
-	own      int             // of an object: the field that is its own id, -1 for none
-	least    int             // items of a list, or characters of a text
-	most     int             // the same; -1 is no limit
-	choices  []*value        // an enum's members
-	fixed    json.RawMessage // what is always the same
-	number   numberShape
-	class    class // what kind of text, or number, its name speaks of
-	pattern  string
-	format   string
-	example  *string // the text of an example
-	idName   string // of an id: what it is an id of
-	given    bool   // by the user: its members are kept to
+	form    form
+	fields  []field         // of an object
+	item    *shape          // of a list
+	tuple   []*shape        // of an example's list: its items, one by one
+	own     int             // of an object: the field that is its own id, -1 for none
+	least   int             // items of a list, or characters of a text
+	most    int             // the same; -1 is no limit
+	choices []*value        // an enum's members
+	fixed   json.RawMessage // what is always the same
+	number  numberShape
+	class   class // what kind of text, or number, its name speaks of
+	pattern string
+	format  string
+	example *string // the text of an example
+	idName  string  // of an id: what it is an id of
+	given   bool    // by the user: its members are kept to
 }
 
 type form int

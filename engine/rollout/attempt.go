@@ -1,0 +1,405 @@
+package rollout
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"assay/engine/record"
+	"assay/engine/world"
+)
+
+// attempt is one try at a rollout: one conversation in one world.
+type attempt struct {
+	runner    *Runner
+	out       *record.Rollout // of which this attempt owns what a conversation fills
+	task      *record.Task
+	tools     []record.Tool
+	takeEmpty bool // an empty reply counts: it was retried before
+	world     *world.World
+	person    Person
+	stop      context.CancelFunc // ends the turn's context
+
+	mu      sync.Mutex    // an agent may call from goroutines of its own
+	log     []record.Step // log[0] is the ask
+	open    int           // the turn whose acts are recorded, -1 between turns
+	calls   int
+	flooded bool // more calls than the limit
+	broken  error
+}
+
+// Errors of an attempt.
+var (
+	errDeadline  = errors.New("deadline")
+	errEmpty     = errors.New("the reply is empty")
+	errLeftAlone = errors.New("the agent did not return after its context ended and was left behind")
+)
+
+// run holds the conversation. A nil error means that it ended, in any way that
+// counts.
+func (a *attempt) run(ctx context.Context) error {
+	a.clear()
+	if err := a.prepare(); err != nil {
+		return err
+	}
+	for turn := 0; ; turn++ {
+		reply, err := a.ask(ctx, turn)
+		if err == nil {
+			err = a.take(&reply)
+		}
+		if a.flooded {
+			a.end(reply.FinalText, record.EndedByTurnLimit)
+			a.out.FinishReason = record.FinishLength
+			return nil
+		}
+		ended := false
+		if err == nil {
+			ended, err = a.answer(ctx, turn, reply.FinalText)
+		}
+		if err != nil {
+			a.out.Steps = a.steps() // what was done until then is evidence
+		}
+		if ended || err != nil {
+			return err
+		}
+	}
+}
+
+// turnContext ends when the rollout's does, or at the agent's deadline.
+func turnContext(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	if timeout < 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, timeout, errDeadline)
+}
+
+// clear takes back what an earlier attempt left on the rollout.
+func (a *attempt) clear() {
+	o := a.out
+	o.Steps, o.FinalText, o.FinishReason, o.EndedBy, o.Cause, o.Error = nil, "", "", "", "", ""
+	o.Usage, o.LogProbs, o.Privileged, o.Extra = nil, nil, nil, nil
+	a.log = append(make([]record.Step, 0, 8), record.Step{Kind: record.StepUser, Text: a.task.Ask})
+	a.open = -1
+}
+
+// prepare makes the world and the person.
+func (a *attempt) prepare() error {
+	r := a.runner
+	if r.ToolsBy != record.ToolsByAgent {
+		if err := world.Check(a.task); err != nil {
+			return &record.AgentError{Cause: record.CauseWorld, Err: err}
+		}
+		a.world = r.toolset(a.task).World(a.task, r.ready.dials)
+	}
+	key := a.out.Key
+	person, err := r.ready.person(a.task, record.Stream("user", r.Seed, key.TaskID, key.EvalRun, key.K))
+	if err != nil {
+		return byUser(err)
+	}
+	a.person = person
+	return nil
+}
+
+// byUser puts an error down to the person unless it says otherwise.
+func byUser(err error) error {
+	var known *record.AgentError
+	if errors.As(err, &known) {
+		return err
+	}
+	return &record.AgentError{Cause: record.CauseUser, Err: err}
+}
+
+// ask gives the agent one turn and waits for its reply.
+func (a *attempt) ask(ctx context.Context, turn int) (record.Reply, error) {
+	s := &a.runner.ready
+	ctx, stop := turnContext(ctx, s.timeout)
+	defer stop()
+	a.stop = stop
+	t := a.turn(turn)
+	if s.timeout > 0 {
+		t.Deadline = s.now().Add(s.timeout)
+	}
+	came := make(chan answered, 1)
+	go func() {
+		var got answered
+		defer func() {
+			if p := recover(); p != nil {
+				got.err = record.AgentErrorf(record.CauseAgent, "the agent panicked: %v\n%s", p, debug.Stack())
+			}
+			came <- got
+		}()
+		got.reply, got.err = a.runner.Agent.Reply(ctx, t)
+	}()
+	got := wait(ctx, came)
+	if broken := a.closeTurn(); broken != nil {
+		return got.reply, broken
+	}
+	if got.err != nil && context.Cause(ctx) == errDeadline {
+		got.err = record.AgentErrorf(record.CauseAgent, "no reply within %v: %w", s.timeout, got.err)
+	}
+	return got.reply, got.err
+}
+
+type answered struct {
+	reply record.Reply
+	err   error
+}
+
+// wait is for the reply; a reply that is there counts even when the context has
+// just ended. An agent that does not heed its context is left behind.
+func wait(ctx context.Context, came <-chan answered) answered {
+	select {
+	case got := <-came:
+		return got
+	case <-ctx.Done():
+	}
+	patience := time.NewTimer(abandonAfter)
+	defer patience.Stop()
+	select {
+	case got := <-came:
+		return got
+	case <-patience.C:
+		return answered{err: errLeftAlone}
+	}
+}
+
+func (a *attempt) turn(turn int) record.Turn {
+	r, key := a.runner, a.out.Key
+	t := record.Turn{
+		Rollout:      record.RolloutRef{ID: a.out.ID, TaskID: key.TaskID, EvalRun: key.EvalRun, K: key.K, Turn: turn},
+		Seed:         record.SeedOf("agent", r.Seed, key.TaskID, key.EvalRun, key.K),
+		SystemPrompt: r.Policy.SystemPrompt,
+		Tools:        a.tools,
+		ToolsBy:      record.ToolsByWorld,
+		Say:          func(text record.Text) { a.record(turn, record.Step{Kind: record.StepText, Text: text}) },
+	}
+	if a.world == nil {
+		t.ToolsBy = record.ToolsByAgent
+	} else {
+		t.Call = func(_ context.Context, call record.ToolCall) record.ToolResult { return a.call(turn, call) }
+	}
+	if tell := r.Hooks.Text; tell != nil {
+		t.Stream = func(d record.Delta) { tell(a.out.ID, d) }
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	last := len(a.log) - 1
+	t.Message = a.log[last].Text
+	if last > 0 {
+		t.History = slices.Clone(a.log[:last]) // the agent's to do with as it likes
+	}
+	a.open = turn
+	return t
+}
+
+// closeTurn ends the recording of a turn; it reports a fault of the world in it.
+func (a *attempt) closeTurn() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.open = -1
+	return a.broken
+}
+
+// record appends a step of the agent's, unless its turn is over.
+func (a *attempt) record(turn int, step record.Step) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.open == turn {
+		a.append(step)
+	}
+}
+
+// append adds a step and tells of it. The lock is held.
+func (a *attempt) append(step record.Step) {
+	a.log = append(a.log, step)
+	if tell := a.runner.Hooks.Step; tell != nil {
+		tell(a.out.ID, len(a.log)-2, step)
+	}
+}
+
+// call asks the world and records the step.
+func (a *attempt) call(turn int, call record.ToolCall) record.ToolResult {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.open != turn:
+		return closedResult("the turn is over")
+	case a.calls >= a.runner.ready.maxCalls:
+		a.flooded = true
+		a.stop()
+		return closedResult("the rollout has made as many tool calls as it may")
+	}
+	a.calls++
+	result := a.askWorld(call)
+	a.append(record.Step{Kind: record.StepTool, Tool: call.Tool, Arguments: readable(call.Arguments), Result: result.Result,
+		IsError: result.IsError, Fault: result.Fault, LatencyMS: result.LatencyMS})
+	return result
+}
+
+// askWorld turns a panic of the world into its own cause.
+func (a *attempt) askWorld(call record.ToolCall) (result record.ToolResult) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.broken = record.AgentErrorf(record.CauseWorld, "the world failed on a call of %q: %v", call.Tool, p)
+			result = closedResult("the world failed")
+		}
+	}()
+	return a.world.Call(call)
+}
+
+func closedResult(why string) record.ToolResult {
+	body, _ := record.Marshal(record.ToolError{Error: "closed", Message: why}) // plain strings marshal
+	return record.ToolResult{Result: body, IsError: true}
+}
+
+// readable is arguments as a step may hold them: what is not JSON becomes a
+// string.
+func readable(raw json.RawMessage) json.RawMessage {
+	switch {
+	case len(raw) == 0:
+		return nil
+	case json.Valid(raw):
+		return slices.Clone(raw)
+	}
+	quoted, _ := record.Text(raw).MarshalJSON() // never fails
+	return quoted
+}
+
+// take checks a reply and adds it to the rollout.
+func (a *attempt) take(reply *record.Reply) error {
+	if err := a.check(reply); err != nil {
+		return err
+	}
+	for i := range reply.Steps {
+		a.append(reply.Steps[i])
+	}
+	o := a.out
+	o.FinishReason = reply.FinishReason
+	if o.FinishReason == "" {
+		o.FinishReason = record.FinishStop
+	}
+	if u := reply.Usage; u != nil {
+		if o.Usage == nil {
+			o.Usage = &record.Usage{}
+		}
+		o.Usage.InputTokens += u.InputTokens
+		o.Usage.OutputTokens += u.OutputTokens
+		o.Usage.Cost += u.Cost
+	}
+	if reply.LogProbs != nil {
+		o.LogProbs = append(o.LogProbs, *reply.LogProbs)
+	}
+	if reply.Privileged != nil {
+		o.Privileged = reply.Privileged
+	}
+	if len(reply.Extra) > 0 {
+		if o.Extra == nil {
+			o.Extra = make(map[string]json.RawMessage, len(reply.Extra))
+		}
+		maps.Copy(o.Extra, reply.Extra)
+	}
+	if !a.takeEmpty && strings.TrimSpace(string(reply.FinalText)) == "" && a.log[len(a.log)-1].Kind == record.StepUser {
+		return errEmpty
+	}
+	return nil
+}
+
+// check refuses a reply that breaks the contract.
+func (a *attempt) check(reply *record.Reply) error {
+	switch reply.FinishReason {
+	case "", record.FinishStop, record.FinishLength, record.FinishTool, record.FinishError:
+	default:
+		return record.AgentErrorf(record.CauseAgent, "finish_reason %q: want one of stop, length, tool, error", reply.FinishReason)
+	}
+	if len(reply.Steps) > 0 && a.world != nil {
+		return record.AgentErrorf(record.CauseAgent, "the reply has %d steps of its own, but the world answers the tools and has recorded them; leave steps empty, or set tools_by: agent", len(reply.Steps))
+	}
+	if a.calls += len(reply.Steps); a.world == nil && a.calls > a.runner.ready.maxCalls {
+		a.flooded = true
+		reply.Steps = reply.Steps[:max(0, len(reply.Steps)-(a.calls-a.runner.ready.maxCalls))]
+	}
+	for i := range reply.Steps {
+		step := &reply.Steps[i]
+		switch {
+		case step.Kind != record.StepTool && step.Kind != record.StepText:
+			return record.AgentErrorf(record.CauseAgent, "steps[%d] of the reply is of kind %q: want a tool call or a text", i, step.Kind)
+		case len(step.Arguments) > 0 && !json.Valid(step.Arguments), len(step.Result) > 0 && !json.Valid(step.Result):
+			return record.AgentErrorf(record.CauseAgent, "steps[%d] of the reply holds arguments or a result that are not JSON", i)
+		}
+	}
+	return nil
+}
+
+// answer lets the person hear a reply. It reports whether the conversation is
+// over.
+func (a *attempt) answer(ctx context.Context, turn int, reply record.Text) (ended bool, err error) {
+	said, err := a.hear(ctx, reply)
+	if err != nil {
+		return false, byUser(err)
+	}
+	s := &a.runner.ready
+	switch {
+	case said.EndedBy != "":
+		a.end(reply, said.EndedBy)
+		return true, nil
+	case turn+1 >= s.maxTurns:
+		a.end(reply, record.EndedByTurnLimit)
+		return true, nil
+	case a.spent():
+		a.end(reply, record.EndedByTurnLimit)
+		a.out.Cause = record.CauseBudget
+		return true, nil
+	}
+	if reply != "" {
+		a.append(record.Step{Kind: record.StepText, Text: reply})
+	}
+	a.append(record.Step{Kind: record.StepUser, Text: withoutThinking(said.Text)})
+	return false, nil
+}
+
+// hear asks the person; a panic of theirs is an error of theirs.
+func (a *attempt) hear(ctx context.Context, reply record.Text) (said Answer, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the user panicked: %v", p)
+		}
+	}()
+	return a.person.Answer(ctx, slices.Clip(a.log), reply)
+}
+
+func (a *attempt) spent() bool {
+	limit, u := a.runner.MaxTokens, a.out.Usage
+	return limit > 0 && u != nil && u.InputTokens+u.OutputTokens >= limit
+}
+
+// end closes the conversation with its last reply.
+func (a *attempt) end(reply record.Text, by string) {
+	a.out.FinalText, a.out.EndedBy, a.out.Steps = reply, by, a.steps()
+}
+
+// steps are the conversation without the ask.
+func (a *attempt) steps() []record.Step { return a.log[1:len(a.log):len(a.log)] }
+
+// withoutThinking drops what a model that plays a person thought aloud.
+func withoutThinking(text record.Text) record.Text {
+	s := string(text)
+	for {
+		open := strings.Index(s, "<think>")
+		if open < 0 {
+			return record.Text(strings.TrimSpace(s))
+		}
+		rest := s[open+len("<think>"):]
+		if end := strings.Index(rest, "</think>"); end >= 0 {
+			s = s[:open] + rest[end+len("</think>"):]
+			continue
+		}
+		s = s[:open] // never closed: all of it is thought
+	}
+}
