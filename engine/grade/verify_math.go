@@ -91,6 +91,9 @@ func buildMath(spec *verifySpec) (func(string, reference) checked, error) {
 			return badReference("the reference is empty")
 		}
 		got := mathForm(answerIn(reply))
+		if whole := mathForm(reply); whole == want {
+			got = whole // the reply is the answer and nothing else
+		}
 		if got == "" {
 			return missed("the reply holds no answer")
 		}
