@@ -31,6 +31,7 @@ type rule struct {
 	pattern    *regexp.Regexp
 	bounds     []bound
 	about      string // the description
+	wrong      string // what makes the schema none, which the library lets pass
 }
 
 type property struct {
@@ -63,7 +64,7 @@ func ruleOf(schema any) *rule {
 		if slices.Contains(schemaTypes, t) {
 			r.types = append(r.types, t)
 		} else {
-			r.whole = false
+			r.whole, r.wrong = false, fmt.Sprintf("type %q is none of %s", t, strings.Join(schemaTypes, ", "))
 		}
 	}
 	if list, ok := s["enum"].([]any); ok {
@@ -74,7 +75,8 @@ func ruleOf(schema any) *rule {
 	if items, ok := s["items"]; ok {
 		r.items = ruleOf(items)
 		_, tuple := items.([]any)
-		r.whole = r.whole && r.items.whole && !tuple
+		r.take(r.items)
+		r.whole = r.whole && !tuple
 	}
 	if pattern, ok := s["pattern"].(string); ok {
 		re, err := regexp.Compile(pattern)
@@ -82,6 +84,14 @@ func ruleOf(schema any) *rule {
 	}
 	r.compileBounds(s)
 	return r
+}
+
+// take makes a rule answer for one below it.
+func (r *rule) take(below *rule) {
+	r.whole = r.whole && below.whole
+	if r.wrong == "" {
+		r.wrong = below.wrong
+	}
 }
 
 // wellTyped reports whether all keywords are plain ones that hold what they
@@ -116,7 +126,7 @@ func (r *rule) compileProperties(s map[string]any) {
 	properties, _ := s["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		p := property{name, ruleOf(properties[name])}
-		r.whole = r.whole && p.rule.whole
+		r.take(p.rule)
 		r.properties = append(r.properties, p)
 		r.names = append(r.names, name)
 	}
@@ -215,7 +225,7 @@ func (r *rule) check(v any, p *at) *refusal {
 	if len(r.types) > 0 && !r.takes(v) {
 		return invalid(fmt.Sprintf("%v is of type %s", p, typeOf(v)), "it must be of type "+strings.Join(r.types, " or "))
 	}
-	if r.choices != nil && !isCompound(v) && !slices.ContainsFunc(r.choices, func(c any) bool { return !isCompound(c) && c == v }) {
+	if r.choices != nil && !r.offers(v) {
 		return invalid(fmt.Sprintf("%v is none of the allowed values", p), "use one of "+listed(r.choices))
 	}
 	switch v := v.(type) {
@@ -233,6 +243,17 @@ func (r *rule) check(v any, p *at) *refusal {
 		}
 	}
 	return nil
+}
+
+// offers reports whether an enum may have the value: compound ones are for the
+// library to compare.
+func (r *rule) offers(v any) bool {
+	return slices.ContainsFunc(r.choices, func(c any) bool {
+		if isCompound(c) || isCompound(v) {
+			return isCompound(c) && isCompound(v)
+		}
+		return c == v
+	})
 }
 
 func (r *rule) takes(v any) bool {

@@ -54,7 +54,10 @@ func compileChecker(raw []byte) (c checker, err error) {
 		return checker{}, errors.New("it is no JSON object")
 	}
 	c.plain, c.rule = plain, ruleOf(plain)
-	if c.rule.whole {
+	switch {
+	case c.rule.wrong != "":
+		return c, errors.New(c.rule.wrong)
+	case c.rule.whole:
 		return c, nil
 	}
 	cost := costing{root: plain, memo: map[costKey]float64{}, open: map[costKey]bool{}}
