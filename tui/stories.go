@@ -137,6 +137,7 @@ func (m *root) drainAndLeave() tea.Cmd {
 	switch {
 	case m.story != nil:
 		m.stops++
+		m.live.Stopping()
 		m.story.Stop()
 		return nil
 	case m.begins:
@@ -152,6 +153,7 @@ func (m *root) stop() tea.Cmd {
 		return m.leave()
 	}
 	m.stops++
+	m.live.Stopping()
 	if m.stops == 1 {
 		m.story.Stop()
 		return ui.Toast("Stopping: rollouts in flight finish and are saved; Ctrl-C again aborts them")

@@ -57,6 +57,7 @@ type Model struct {
 	gen   uint64 // of the theme and of pages, for caches
 
 	story  Story // nil where none runs here
+	stops  bool  // it was asked to stop
 	asked  string
 	rootID string
 	part   Part // the part shown
@@ -115,6 +116,10 @@ func (m *Model) Open(runID string, story Story) tea.Cmd {
 	}
 	return m.refreshStory()
 }
+
+// Stopping says that the story was asked to stop: how long the rest would take is
+// not said any more.
+func (m *Model) Stopping() { m.stops = true }
 
 // Ended says that the story that ran here has ended.
 func (m *Model) Ended() tea.Cmd {

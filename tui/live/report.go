@@ -2,6 +2,7 @@ package live
 
 import (
 	"math"
+	"strings"
 
 	"assay/engine/record"
 	"assay/tui/ui"
@@ -114,6 +115,7 @@ func deltaPage(t ui.Theme, width int, r *Report) []string {
 	}
 	w.gap()
 	w.metrics(r)
+	w.legend(r)
 	w.noise(r)
 	if len(r.Warnings) > 0 {
 		w.gap()
@@ -192,14 +194,18 @@ func (w *writer) metrics(r *Report) {
 		in := ui.NewInterval(m.Delta, m.Lo, m.Hi)
 		mark, style, word := verdictMark(t, m.Verdict)
 		title := ui.CleanLine(m.Name)
-		if m.Guard {
-			title += " (guard)"
+		style2 := t.Text
+		switch {
+		case m.Guard:
+			title = "◆ " + title
+		case m.Name == r.Target:
+			style2 = t.Strong
 		}
 		if m.LowerIsBetter {
 			title += " ↓" // lower is better
 		}
 		spans := []ui.Span{
-			ui.S(t.Text, ui.Pad(title, name)),
+			ui.S(style2, ui.Pad(title, name)),
 			ui.S(t.Quiet, ui.PadLeft(share(m.Before), shareWidth)), ui.S(t.Text, ui.PadLeft(share(m.After), shareWidth)),
 			ui.S(style, ui.PadLeft(ui.Signed(in.Value), shareWidth)),
 		}
@@ -228,6 +234,27 @@ func (w *writer) metrics(r *Report) {
 		}
 		spans = append(spans, ui.S(style, "  "+mark+" "+word))
 		w.row(spans...)
+	}
+}
+
+// legend says what the signs beside the names mean, of those that are there.
+func (w *writer) legend(r *Report) {
+	var parts []string
+	for _, m := range r.Metrics {
+		if m.Guard {
+			parts = append(parts, "◆ must not regress")
+			break
+		}
+	}
+	for _, m := range r.Metrics {
+		if m.LowerIsBetter {
+			parts = append(parts, "↓ lower is better")
+			break
+		}
+	}
+	if len(parts) > 0 {
+		w.gap()
+		w.row(ui.S(w.theme.Quiet, strings.Join(parts, "   ")))
 	}
 }
 
@@ -289,7 +316,6 @@ func (w *writer) noise(r *Report) {
 	if r.Noise == nil {
 		return
 	}
-	w.gap()
 	if r.Noise.Band == nil {
 		w.row(ui.S(w.theme.Quiet, "no noise band: neither side has two eval runs"))
 		return

@@ -304,7 +304,7 @@ func (m *Model) progressLine(v *rollouts, width int) string {
 		if width >= 100 {
 			spans = append(spans, ui.S(t.Info, " "+ui.Sparkline(12, m.rate.history(v.runID))))
 		}
-		if left := c.Planned - ended; left > 0 && perSecond > 0 {
+		if left := c.Planned - ended; left > 0 && perSecond > 0 && !m.stops && !m.story.Paused() {
 			spans = append(spans, ui.S(t.Quiet, "  left "), ui.S(t.Text, ui.Duration(time.Duration(float64(left)/perSecond*float64(time.Second)))))
 		}
 		spans = append(spans, ui.S(t.Quiet, fmt.Sprintf("  in flight %d/%d", len(v.flights), m.story.Concurrency())))

@@ -131,6 +131,9 @@ type hiddenMsg struct {
 // SetActive says which runs are on their way in this program.
 func (m *Model) SetActive(ids map[string]bool) {
 	m.active = ids
+	if len(ids) > 0 {
+		m.mode = listRuns // the choice was made
+	}
 	m.version++
 }
 

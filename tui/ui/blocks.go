@@ -245,6 +245,9 @@ func (s *Scroll) View(b Blocks, width, height int, focused bool) []string {
 		s.line = min(s.line, max(s.rows(b, s.block)-1, 0))
 		if resized {
 			s.show(b)
+			if s.AtBottom(b) {
+				s.bottomAt(b, b.Len()-1) // a higher window has room above
+			}
 		}
 	}
 	lines := make([]string, 0, height)

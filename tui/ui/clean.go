@@ -11,7 +11,7 @@ import (
 
 // Marks that stand for characters which would not be seen, or would act.
 const (
-	markJoin      = "⁺" // what follows is joined to what precedes: an emoji's joiner or skin tone
+	markJoin      = "⁺" // an emoji's joiner: what follows belongs to what precedes
 	markVariation = "ᵛ" // a variation selector of an emoji
 	markNewline   = "↵"
 	markTab       = "⇥   "
@@ -111,32 +111,32 @@ func plainPrefix(s string) int {
 
 // cleanCluster writes one grapheme cluster whose first byte is no C0 control.
 func cleanCluster(b *strings.Builder, cluster string) {
-	combining, based := 0, false
-	first, size := utf8.DecodeRuneInString(cluster)
+	combining, based, letter := 0, false, false
+	first, _ := utf8.DecodeRuneInString(cluster)
 	emoji := isPictograph(first) || strings.ContainsRune(cluster, '\u20E3')
-	if isFlag(first) && size == len(cluster) {
-		spell(b, first) // half a flag: terminals disagree on its width
-		return
-	}
 	for len(cluster) > 0 {
 		r, n := utf8.DecodeRuneInString(cluster)
 		switch {
 		case r == utf8.RuneError && n <= 1:
 			n = spellInvalid(b, cluster)
-			based, combining = true, 0
+			based, combining, letter = true, 0, false
 		case based && emoji && r == zwj:
 			b.WriteString(markJoin)
-			combining = 0
+			combining, letter = 0, false
 		case based && emoji && (r == vs15 || r == vs16):
 			b.WriteString(markVariation)
-			combining = 0
-		case based && r >= firstTone && r <= lastTone:
-			b.WriteString(markJoin)
-			b.WriteRune(r)
-			combining = 0
-		case isHidden(r):
+			combining, letter = 0, false
+		case isFlag(r):
+			if second, m := utf8.DecodeRuneInString(cluster[n:]); isFlag(second) {
+				b.WriteString(cluster[:n+m])
+				n += m
+			} else {
+				spell(b, r) // half a flag: terminals disagree on its width
+			}
+			based = true
+		case isHidden(r), !letter && unicode.In(r, unicode.Mc, unicode.Other_Grapheme_Extend): // belongs on a letter
 			spell(b, r)
-			based, combining = true, 0
+			based, combining, letter = true, 0, false
 		case unicode.In(r, unicode.Mn, unicode.Me):
 			if !based {
 				b.WriteString(markNoBase)
@@ -150,16 +150,21 @@ func cleanCluster(b *strings.Builder, cluster string) {
 		default:
 			b.WriteRune(r)
 			based = true
+			letter = letter || unicode.IsLetter(r)
 		}
 		cluster = cluster[n:]
 	}
 }
 
-// isHidden is true of what has no shape of its own, or acts instead of showing.
+// isHidden is true of what has no shape of its own, or acts instead of showing. A
+// skin tone is among it: it joins whatever stands before it, and terminals
+// disagree on what that is as wide as.
 func isHidden(r rune) bool {
-	return r == blank || !unicode.IsGraphic(r) ||
+	return r == blank || isTone(r) || !unicode.IsGraphic(r) ||
 		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
+
+func isTone(r rune) bool { return r >= firstTone && r <= lastTone }
 
 func isFlag(r rune) bool { return r >= firstFlag && r <= lastFlag }
 
@@ -215,6 +220,9 @@ func nameOf(r rune) string {
 		return "PDI"
 	case '\uFEFF':
 		return "BOM"
+	}
+	if isTone(r) {
+		return fmt.Sprintf("tone %d", r-firstTone+2) // the Fitzpatrick scale begins with types 1 and 2 as one
 	}
 	return fmt.Sprintf("U+%04X", r)
 }

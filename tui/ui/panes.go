@@ -1,10 +1,6 @@
 package ui
 
-import (
-	"strings"
-
-	"github.com/charmbracelet/x/ansi"
-)
+import "strings"
 
 // MinSplit is the width below which two panes fold to one: less leaves neither
 // room for a sentence. Convention: the classic terminal keeps both.
@@ -93,27 +89,11 @@ func Over(screen, box []string, width int) []string {
 		}
 		w := Width(line)
 		if w > width {
-			line, w = ansi.TruncateWc(line, width, ""), width
+			line, w = cells(line, 0, width), width
 		}
 		x := (width - w) / 2
-		under := out[top+i]
-		left := ansi.TruncateWc(under, x, "")
-		right := cutLeft(under, x+w)
-		out[top+i] = left + Spaces(x-Width(left)) + line + Spaces(width-x-w-Width(right)) + right
+		left, right := cells(out[top+i], 0, x), cells(out[top+i], x+w, width)
+		out[top+i] = left + Spaces(x-Width(left)) + line + right + Spaces(width-x-w-Width(right))
 	}
 	return out
-}
-
-// cutLeft is s without its first width cells; a wide character that stands across
-// the cut goes whole.
-func cutLeft(s string, width int) string {
-	want := Width(s) - width
-	if want <= 0 {
-		return ""
-	}
-	right := ansi.TruncateLeftWc(s, width, "")
-	if Width(right) > want {
-		right = ansi.TruncateLeftWc(s, width+1, "")
-	}
-	return right
 }

@@ -145,5 +145,5 @@ func Sides(width int, base Style, left, right []Span) string {
 	if need == 0 || need > width*2/3 {
 		return Row(width, base, left...)
 	}
-	return Row(width-need, base, left...) + Row(need, base, right...)
+	return Row(width-need-1, base, left...) + base.Render(" ") + Row(need, base, right...)
 }

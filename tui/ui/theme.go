@@ -103,7 +103,7 @@ func light() Theme {
 func contrast() Theme {
 	return hues{
 		text: 0xFFFFFF, quiet: 0xE0E0E0, line: 0xA0A0A0, accent: 0x66E0FF,
-		good: 0x7CFF7C, bad: 0xFF9C9C, warn: 0xFFE34D, info: 0x9CC8FF, fault: 0xFFA8FF,
+		good: 0x7CFF7C, bad: 0xFFB3B3, warn: 0xFFE34D, info: 0x9CC8FF, fault: 0xFFA8FF,
 		selected: 0x00346B, marked: 0x2A2A2A, panel: 0x000000,
 	}.theme("contrast")
 }

@@ -16,8 +16,8 @@ func Width(s string) int {
 	return ansi.StringWidthWc(s)
 }
 
-// Cut shortens s to at most width cells, with an ellipsis in the last of them
-// where something was cut off.
+// Cut shortens clean text to at most width cells, with an ellipsis in the last of
+// them where something was cut off.
 func Cut(s string, width int) string {
 	switch {
 	case width <= 0:
@@ -25,7 +25,50 @@ func Cut(s string, width int) string {
 	case len(s) <= width || Width(s) <= width: // no character is wider than its bytes
 		return s
 	}
-	return ansi.TruncateWc(s, width, ellipsis)
+	at, used := 0, 0
+	for at < len(s) {
+		cluster, w := ansi.FirstGraphemeCluster(s[at:], ansi.WcWidth)
+		if used+w > width-1 {
+			break
+		}
+		at, used = at+len(cluster), used+w
+	}
+	return s[:at] + ellipsis
+}
+
+// cells is the cells from, up to but not including to, of a row that was drawn here:
+// text and the styles around it. Of a wide character across an edge a space is
+// left.
+func cells(row string, from, to int) string {
+	var b strings.Builder
+	for at := 0; row != "" && at < to; {
+		if end := styleEnd(row); end > 0 {
+			b.WriteString(row[:end])
+			row = row[end:]
+			continue
+		}
+		cluster, w := ansi.FirstGraphemeCluster(row, ansi.WcWidth)
+		switch first, last := max(at, from), min(at+w, to); {
+		case at >= from && at+w <= to:
+			b.WriteString(cluster)
+		case last > first:
+			b.WriteString(Spaces(last - first))
+		}
+		row, at = row[len(cluster):], at+w
+	}
+	if strings.Contains(b.String(), "\x1b") {
+		b.WriteString("\x1b[m")
+	}
+	return b.String()
+}
+
+// styleEnd is the length of the style sequence at the start of s, 0 where there is
+// none: ESC [ digits and semicolons m, which is all that a [Style] writes.
+func styleEnd(s string) int {
+	if !strings.HasPrefix(s, "\x1b[") {
+		return 0
+	}
+	return strings.IndexByte(s, 'm') + 1
 }
 
 // Pad is s cut or filled with spaces to exactly width cells.
