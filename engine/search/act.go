@@ -15,7 +15,7 @@ const (
 	idClose = '\uE001'
 )
 
-func marked(id string) string { return string(idOpen) + id + string(idClose) }
+func marked(id string) string { return string(idOpen) + unmark.Replace(id) + string(idClose) }
 
 var unmark = strings.NewReplacer(string(idOpen), "", string(idClose), "")
 
@@ -234,7 +234,7 @@ func (p *phrasebook) refPhrase(r *rand.Rand, ref *reference, how naming) string 
 func (p *phrasebook) vaguely(r *rand.Rand, ref *reference, noun string) string {
 	switch {
 	case lastWord(noun) == "team":
-		return pick(r, []string{"the right team", "the usual people", "whoever owns it"})
+		return pick(r, []string{"the right team", "the usual team", "one of the teams"})
 	case isSelf(lastWord(noun)) && p.domain.consumer:
 		return pick(r, []string{"my account", "my profile", "the account"})
 	case p.domain.consumer:

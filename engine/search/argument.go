@@ -30,6 +30,8 @@ type argument struct {
 	required bool
 	// named says that its ids are words and not codes: a service, a team, a region.
 	named bool
+	// structured values are lists and objects: nobody says them in one breath.
+	structured bool
 }
 
 // referenceEnds are the last words of argument names that take an id.
@@ -141,6 +143,7 @@ func newArgument(name string, p schemaProperty, references []string) argument {
 	}
 	a.named = slices.Contains(namedThings, last) || last == "name" && slices.Contains(namedThings, a.noun)
 	a.kind = kindOfArgument(a, p, last)
+	a.structured = p.is("object") || p.is("array")
 	if slices.Contains(references, name) {
 		a.kind = argumentReference
 	}

@@ -59,6 +59,7 @@ var baseVerbs = []string{
 
 // senseOfClause reads one clause of a policy.
 func senseOfClause(text string) *clauseSense {
+	text, _ = record.Text(unmark.Replace(text)).Clean()
 	c := &clauseSense{text: text}
 	s := strings.TrimRight(strings.TrimSpace(quotes.Replace(brackets.ReplaceAllString(text, ""))), " .!…")
 	heading := strings.TrimSuffix(strings.TrimSpace(headingCut.FindString(s)), ":")
@@ -197,7 +198,7 @@ func verbPhrase(s string) string {
 func topicOf(s, doing, heading string) string {
 	if doing != "" {
 		words := strings.Fields(doing)
-		if len(words) < 2 || slices.Contains(functionWords, words[1]) && words[1] != "the" && words[1] != "a" && words[1] != "an" || words[0] == "be" || words[1] == "me" {
+		if len(words) < 2 || slices.Contains(functionWords, words[1]) && words[1] != "the" && words[1] != "a" && words[1] != "an" || slices.Contains([]string{"be", "keep", "make", "leave", "let", "say"}, words[0]) || words[1] == "me" {
 			return gerund(doing)
 		}
 		return clip(strings.Join(words[1:], " "), 7)

@@ -15,6 +15,11 @@ type hunt struct {
 	p      *Planner
 	poses  map[string]pose // by task id
 	credit []int           // of each arm, for the turns
+	// pending are the outcomes of batches that were observed and not learnt from, of
+	// which learnt is the first: what a batch came to must not reach the plan sooner
+	// on a fast machine.
+	pending [][]record.Outcome
+	learnt  int
 
 	signatures map[string]bool
 	shapes     map[shape]bool
@@ -50,8 +55,23 @@ func (h *hunt) pose(s *situation, task *record.Task) {
 	h.poses[task.ID] = pose{task: task, arm: s.arm, key: s.key, heldOut: s.heldOut}
 }
 
+// learnUpTo learns from the batches up to and including b, and aims anew.
+func (h *hunt) learnUpTo(b int) {
+	if b < h.learnt {
+		return
+	}
+	for h.learnt <= b && len(h.pending) > 0 {
+		h.observe(h.pending[0])
+		h.pending[0] = nil
+		h.pending = h.pending[1:]
+		h.learnt++
+	}
+	h.targets.aim()
+	h.mutants.aim()
+}
+
 // observe learns from the outcomes of one batch, in their order.
-func (h *hunt) observe(_ int, outcomes []record.Outcome) {
+func (h *hunt) observe(outcomes []record.Outcome) {
 	yields := map[string]yield{}
 	for i := range outcomes {
 		o := &outcomes[i]
@@ -123,12 +143,6 @@ func aimOf(o *record.Outcome, threshold float64) string {
 		}
 	}
 	return ""
-}
-
-// prepare aims the rare arms before a batch is planned.
-func (h *hunt) prepare() {
-	h.targets.aim()
-	h.mutants.aim()
 }
 
 // turn is the arm that is due, by the shares as they stand: the one with the most

@@ -88,15 +88,25 @@ func speakTersely(r *rand.Rand, sentences []string) string {
 	return b.String()
 }
 
-var rambles = []string{"so,", "anyway,", "and,", "what I mean is,", "well,", "and the thing is,", "oh, and", "I mean,", "you see,"}
+var rambles = []string{"so,", "anyway,", "what I mean is,", "well,", "the thing is,", "oh, and", "I mean,", "you see,", "and"}
 
 func speakAtLength(r *rand.Rand, sentences []string) string {
 	for i := 1; i < len(sentences); i++ {
-		if i > 1 && i < len(sentences)-1 && chance(r, 45) {
+		if i > 1 && i < len(sentences)-1 && !linked(sentences[i]) && chance(r, 45) {
 			sentences[i] = capital(pick(r, rambles)) + " " + uncapital(sentences[i])
 		}
 	}
 	return speakPlainly(r, sentences)
+}
+
+// linked says whether a sentence already leans on the one before.
+func linked(s string) bool {
+	for _, lead := range []string{"And ", "Also,", "By the way", "One more", "So ", "So,", "The reason", "Why?", "Or "} {
+		if strings.HasPrefix(s, lead) {
+			return true
+		}
+	}
+	return false
 }
 
 func speakLower(r *rand.Rand, sentences []string) string {

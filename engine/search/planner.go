@@ -175,7 +175,10 @@ func (p *Planner) Observe(batch int, outcomes []record.Outcome) {
 	}
 	p.observed++
 	if p.hunt != nil {
-		p.hunt.observe(batch, outcomes)
+		p.hunt.pending = append(p.hunt.pending, outcomes)
+		if p.ended {
+			p.hunt.learnUpTo(batch)
+		}
 	}
 	close(p.changed)
 	p.changed = make(chan struct{})
@@ -184,13 +187,13 @@ func (p *Planner) Observe(batch int, outcomes []record.Outcome) {
 // plan makes the next batch; the caller holds the lock.
 func (p *Planner) plan() []record.Posed {
 	b := batch{number: p.batches, room: p.in.Batch}
+	if p.hunt != nil {
+		p.hunt.learnUpTo(b.number - 2)
+	}
 	for len(p.given) > 0 && b.room > 0 {
 		task := p.given[0]
 		p.given = p.given[1:]
 		p.pose(&b, &situation{arm: record.ArmGiven, id: task.SituationID, key: task.SituationID, heldOut: p.heldOut(task.SituationID)}, []*record.Task{task})
-	}
-	if p.hunt != nil && b.number >= 2 {
-		p.hunt.prepare()
 	}
 	for p.posed < p.quota.rest() && b.room >= p.in.Phrasings || len(b.posed) == 0 && p.posed < p.quota.rest() {
 		if !p.poseOne(&b) {
@@ -199,6 +202,9 @@ func (p *Planner) plan() []record.Posed {
 	}
 	if len(b.posed) == 0 {
 		p.ended = true
+		if p.hunt != nil {
+			p.hunt.learnUpTo(p.observed - 1)
+		}
 		p.report.finish(p)
 		return nil
 	}

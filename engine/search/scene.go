@@ -61,17 +61,12 @@ func (p *phrasebook) sceneOf(r *rand.Rand, axes record.Axes, tools []*toolSense)
 	}
 	for _, tool := range tools {
 		for _, a := range tool.args {
-			if _, seen := s.values[a.name]; !seen && a.kind != argumentReference {
-				s.values[a.name] = p.value(r, a, p.aboutOf(r, tool))
+			if _, seen := s.values[a.name]; !seen && a.kind != argumentReference && !a.structured {
+				s.values[a.name] = p.value(r, a, pick(r, p.domain.searches))
 			}
 		}
 	}
 	return s
-}
-
-// aboutOf is a few words to search for, from the tool's own object.
-func (p *phrasebook) aboutOf(r *rand.Rand, tool *toolSense) string {
-	return pick(r, p.domain.searches)
 }
 
 func (p *phrasebook) addReferences(r *rand.Rand, s *scene, tool *toolSense, first bool, state string, stated bool) {

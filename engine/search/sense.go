@@ -20,6 +20,7 @@ type toolSense struct {
 // senseOf reads a tool. references are the arguments known to take an id,
 // beside those whose names say so.
 func senseOf(tool record.Tool, references []string) toolSense {
+	tool.Description, _ = record.Text(unmark.Replace(tool.Description)).Clean()
 	s := toolSense{tool: tool, args: argumentsOf(tool.Parameters, references)}
 	tokens := nameTokens(tool.Name)
 	var found bool

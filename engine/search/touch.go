@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"assay/engine/record"
 )
 
 // touchTone is how the person stands to a rule that they touch.
@@ -142,7 +144,8 @@ func shortTouches() map[touchKey][]string {
 }
 
 // touch is a line that comes near a clause, "" for no clause.
-func (p *phrasebook) touch(r *rand.Rand, c *clauseSense, stance string, short bool) string {
+func (p *phrasebook) touch(r *rand.Rand, s *scene, short bool) string {
+	c, stance := s.clause, s.axes[record.AxisStance]
 	if c == nil {
 		return ""
 	}
@@ -165,11 +168,39 @@ func (p *phrasebook) touch(r *rand.Rand, c *clauseSense, stance string, short bo
 		}
 	}
 	line := pick(r, choices)
-	doings := gerund(c.doing)
+	doing, topic := s.thisOne(c.doing), s.thisOne(c.topic)
+	doings := gerund(doing)
 	return fill(line, map[string]string{
-		"doing": c.doing, "source": p.domain.source, "Doing": capital(c.doing), "doings": doings, "Doings": capital(doings),
-		"when": c.when, "topic": c.topic, "Topic": capital(c.topic),
+		"doing": doing, "Doing": capital(doing), "doings": doings, "Doings": capital(doings),
+		"when": c.when, "topic": topic, "Topic": capital(topic), "source": p.domain.source,
 	})
+}
+
+// thisOne turns the "a service" of a rule into "the service" where the ask is
+// about one.
+func (s *scene) thisOne(phrase string) string {
+	for i := range s.refs {
+		if noun := s.refs[i].noun; noun != "" {
+			phrase = replaceWord(phrase, "a "+noun, "the "+noun)
+			phrase = replaceWord(phrase, "an "+noun, "the "+noun)
+		}
+	}
+	return phrase
+}
+
+func replaceWord(s, old, to string) string {
+	for from := 0; ; {
+		i := strings.Index(s[from:], old)
+		if i < 0 {
+			return s
+		}
+		i += from
+		from = i + len(old)
+		if !wordByte(s, i-1) && !wordByte(s, from) {
+			s = s[:i] + to + s[from:]
+			from = i + len(to)
+		}
+	}
 }
 
 // definite says whether a condition can be stated of the case at hand: "I am a

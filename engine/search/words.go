@@ -40,7 +40,7 @@ func nameTokens(name string) []string {
 		word = append(word, c)
 	}
 	flush()
-	return words
+	return words // letters and digits only, so valid UTF-8
 }
 
 // capital writes the first letter large.
@@ -169,7 +169,11 @@ func fill(template string, values map[string]string) string {
 		}
 		b.WriteString(template[:open])
 		name := template[open+1 : open+end]
-		b.WriteString(values[name])
+		if value, ok := values[name]; ok {
+			b.WriteString(value)
+		} else {
+			b.WriteString(template[open : open+end+1]) // a policy may speak in braces
+		}
 		template = template[open+end+1:]
 	}
 	b.WriteString(template)

@@ -156,6 +156,9 @@ func (p *phrasebook) vagueAct(r *rand.Rand, s *scene, tool *toolSense) string {
 	} else if tool.object != "" {
 		thing = "the " + tool.object + " thing"
 	}
+	if tool.verb.class == verbContact {
+		return pick(r, []string{"get someone on this", "let the right person know", "get somebody to look at this", "call for help"})
+	}
 	if tool.writes() {
 		return pick(r, []string{"sort out ", "deal with ", "take care of ", "do something about ", "fix "}) + thing
 	}
@@ -191,7 +194,7 @@ func (p *phrasebook) around(r *rand.Rand, s *scene, m *manner, request string, t
 		after = append(after, why)
 	}
 	r.Shuffle(len(after), func(i, j int) { after[i], after[j] = after[j], after[i] })
-	if line := p.touch(r, s.clause, stance, m.short); line != "" {
+	if line := p.touch(r, s, m.short); line != "" {
 		after = slices.Insert(after, max(0, len(after)-r.IntN(2)), p.aside(r, line, m))
 	}
 	return slices.Concat(p.background(r, m, texture), before, []string{request}, after)
