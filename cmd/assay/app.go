@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"assay/engine"
+	"assay/engine/record"
+	"assay/engine/stats"
+	"assay/recipes"
+	"assay/store"
+	"assay/tui"
+)
+
+// openApp opens the app on the database; runID, where it is set, is the run to
+// open on.
+func (s *session) openApp(ctx context.Context, runID string) error {
+	return s.app(ctx, tui.Options{Open: runID}, engine.Options{})
+}
+
+// watchRun opens the app and runs a recipe in it.
+func (s *session) watchRun(ctx context.Context, recipe string, opts engine.Options) error {
+	return s.app(ctx, tui.Options{Begin: recipe}, opts)
+}
+
+// app draws the app. Without a terminal it never does: it says which command to
+// use.
+func (s *session) app(ctx context.Context, o tui.Options, opts engine.Options) error {
+	if !s.isTerminal(s.in) || !s.isTerminal(s.out) {
+		return &record.Problem{Code: "no_terminal", Message: "the app needs a terminal, and this is none",
+			Fix: "use a command: assay run RECIPE, assay runs, assay show RUN; assay --help lists them"}
+	}
+	return s.withStore(ctx, s.openForApp, func(db *store.DB) error {
+		if err := s.settle(ctx, db, &opts); err != nil {
+			return err
+		}
+		b := &background{session: s, db: db, ctx: ctx}
+		defer b.wait()
+		version, _ := buildVersion()
+		o.Store, o.Version, o.Environ, o.Now = db, version, s.environ, time.Now
+		o.CrashDir = filepath.Dir(s.file())
+		o.Recipes = offered()
+		o.Pass = b.pass
+		o.Start = func(name string, observe func(engine.Event)) (tui.Story, error) {
+			asked := opts
+			if name != o.Begin { // the flags are for the run that the command asked for
+				asked = engine.Options{Out: opts.Out}
+			}
+			return b.start(name, asked, observe)
+		}
+		o.Resume = func(runID string, observe func(engine.Event)) (tui.Story, error) {
+			return b.resume(runID, opts, observe)
+		}
+		return tui.Run(ctx, o)
+	})
+}
+
+// openForApp opens the file for writing, or where it cannot be written for
+// reading alone.
+func (s *session) openForApp(ctx context.Context) (*store.DB, error) {
+	db, err := s.open(ctx)
+	if code := store.CodeOf(err); code == store.CodeReadOnly || code == store.CodePermission {
+		if readOnly, readErr := s.read(ctx); readErr == nil {
+			return readOnly, nil
+		}
+	}
+	return db, err
+}
+
+// background runs the app's stories and waits for them.
+type background struct {
+	session *session
+	db      *store.DB
+	ctx     context.Context
+
+	mu      sync.Mutex
+	stories []*engine.Story
+}
+
+func (b *background) start(name string, opts engine.Options, observe func(engine.Event)) (tui.Story, error) {
+	recipe, err := b.session.loadRecipe(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := recipe.Apply(opts.Overrides); err != nil {
+		return nil, err
+	}
+	return b.begin(func(c *engine.Control) (*engine.StoryResult, error) {
+		return b.session.newEngine(b.db, observe).Run(b.ctx, recipe, opts, c)
+	}), nil
+}
+
+func (b *background) resume(runID string, opts engine.Options, observe func(engine.Event)) (tui.Story, error) {
+	return b.begin(func(c *engine.Control) (*engine.StoryResult, error) {
+		return b.session.newEngine(b.db, observe).Resume(b.ctx, runID, engine.ResumeOptions{Out: opts.Out}, c)
+	}), nil
+}
+
+func (b *background) begin(tell func(*engine.Control) (*engine.StoryResult, error)) *engine.Story {
+	story := engine.Begin(tell)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stories = append(b.stories, story)
+	return story
+}
+
+// wait lets every story end before the file is closed.
+func (b *background) wait() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range b.stories {
+		s.Stop()
+		<-s.Done()
+	}
+}
+
+// pass is a run's pass rate for the screens: on held-out tasks, or where the run
+// has none on all.
+func (b *background) pass(ctx context.Context, runID string) (stats.Estimate, bool, error) {
+	e := b.session.newEngine(b.db, nil)
+	r, err := e.Pass(ctx, runID, false)
+	if err == nil {
+		return r.PassAt1, true, nil
+	}
+	var p *record.Problem
+	if !errors.As(err, &p) {
+		return stats.Estimate{}, false, err
+	}
+	r, err = e.Pass(ctx, runID, true)
+	return r.PassAt1, false, err
+}
+
+// offered are the embedded recipes, with what this machine lacks for each.
+func offered() []tui.Recipe {
+	var out []tui.Recipe
+	for _, r := range recipes.List() {
+		var lacks []string
+		for _, program := range r.Needs {
+			if _, err := exec.LookPath(program); err != nil {
+				lacks = append(lacks, program)
+			}
+		}
+		out = append(out, tui.Recipe{Name: r.Name, About: r.Title, Lacks: strings.Join(lacks, ", ")})
+	}
+	return out
+}

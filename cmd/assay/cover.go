@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"assay/engine"
+	"assay/engine/record"
+)
+
+func coverCommand(s *session) *cobra.Command {
+	var strength int
+	var smallest, csv bool
+	var model string
+	c := &cobra.Command{
+		Use:     "cover RECIPE",
+		Short:   "Print the covering array of a recipe, or of a PICT model",
+		Example: "assay cover seeded-agent\nassay cover bring-your-own-agent --strength 3 --csv\nassay cover --model model.txt",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			report, err := s.coverReport(args, model, engine.CoverOptions{Strength: strength, Smallest: smallest})
+			if err != nil {
+				return err
+			}
+			if csv {
+				return report.WriteCSV(s.out)
+			}
+			return s.print(report, func(w io.Writer) { writeCover(w, report) })
+		},
+	}
+	f := c.Flags()
+	f.IntVar(&strength, "strength", 0, "2, 3 or 4: how many values must meet (default the recipe's)")
+	f.BoolVar(&smallest, "smallest", false, "the joint array, which an edited clause may move whole")
+	f.BoolVar(&csv, "csv", false, "print the rows as CSV")
+	f.StringVar(&model, "model", "", "a file with a PICT model instead of a recipe")
+	return c
+}
+
+func (s *session) coverReport(args []string, model string, o engine.CoverOptions) (*engine.CoverReport, error) {
+	switch {
+	case model != "" && len(args) > 0:
+		return nil, record.Problemf("usage", "leave out one of them", "both a recipe and a model are named")
+	case model != "":
+		f, err := os.Open(model)
+		if err != nil {
+			return nil, record.Problemf("no_model", "name a file that can be read", "read the model: %w", err)
+		}
+		defer f.Close()
+		return engine.CoverModel(f, model, o)
+	case len(args) == 0:
+		return nil, record.Problemf("usage", "write assay cover RECIPE, or --model FILE", "no recipe is named")
+	}
+	r, err := s.loadRecipe(args[0])
+	if err != nil {
+		return nil, err
+	}
+	return engine.Cover(r, o)
+}
+
+func writeCover(w io.Writer, r *engine.CoverReport) {
+	fmt.Fprintf(w, "strength %d: %d rows, no array has fewer than %d; %d of %d tuples covered\n", r.Strength, r.Rows, r.LowerBound, r.Covered, r.Planned)
+	if r.OtherRows > 0 {
+		fmt.Fprintf(w, "  %s array; the %s one has %d rows\n", r.Kind, r.OtherKind, r.OtherRows)
+	}
+	for _, p := range r.Parameters {
+		fmt.Fprintf(w, "  %-16s %d values\n", plain(p.Name), len(p.Values))
+	}
+	for _, x := range r.Excluded {
+		fmt.Fprintf(w, "  excluded: %s (%s)\n", plain(x.Expr), plain(x.Reason))
+	}
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"assay/engine"
+	"assay/engine/record"
+	"assay/store"
+)
+
+func deltaCommand(s *session) *cobra.Command {
+	var o engine.DeltaOptions
+	var format, require string
+	c := &cobra.Command{
+		Use:   "delta BEFORE AFTER",
+		Short: "Compare two runs on the held-out tasks that both have",
+		Long: "Compare two runs on the held-out tasks that both have. For the first run of a story its parts\n" +
+			"may be named by role: RUN:before and RUN:after.",
+		Example: "assay delta last:before last:after\nassay delta base changed --must-not-regress conduct --require PASS",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx := c.Context()
+			if format != "text" && format != "json" {
+				return record.Problemf("bad_flag", "use text or json", "--format %q is not known", format)
+			}
+			if require != "" && require != "PASS" {
+				return record.Problemf("bad_flag", "use --require PASS", "--require %q is not known", require)
+			}
+			return s.withStore(ctx, s.read, func(db *store.DB) error {
+				before, err := s.resolvePart(ctx, db, args[0])
+				if err != nil {
+					return err
+				}
+				after, err := s.resolvePart(ctx, db, args[1])
+				if err != nil {
+					return err
+				}
+				r, err := s.newEngine(db, nil).Delta(ctx, before, after, o)
+				if err != nil {
+					return err
+				}
+				if format == "json" {
+					s.json = true
+				}
+				if err := s.print(r, func(w io.Writer) { fmt.Fprint(w, plain(r.Text())) }); err != nil {
+					return err
+				}
+				return deltaStatus(&r, require)
+			})
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.Target, "target", "", "the metric that decides (default pass_at_1)")
+	f.StringSliceVar(&o.MustNotRegress, "must-not-regress", nil, "guards, between commas")
+	f.StringSliceVar(&o.LowerIsBetter, "lower-is-better", nil, "metrics where less is better, between commas")
+	f.StringVar(&o.Proxy, "proxy", "", "the training reward, where it is not the target")
+	f.StringVar(&o.By, "by", "", "slice by tool, stance, fault or another axis")
+	f.BoolVar(&o.AllTasks, "all-tasks", false, "training tasks too, not only held-out ones")
+	f.StringVar(&format, "format", "text", "text or json")
+	f.StringVar(&require, "require", "", "PASS: exit 1 unless the headline is PASS")
+	return c
+}
+
+// deltaStatus is the exit code of a comparison: 0 for a headline that answers, 1
+// where the answer is no, 2 where there is none.
+func deltaStatus(r *engine.DeltaReport, require string) error {
+	switch {
+	case r.Unanswered():
+		return exitStatus(exitCouldNot)
+	case r.Failed(), require != "" && !r.OK:
+		return exitStatus(exitGate)
+	}
+	return nil
+}

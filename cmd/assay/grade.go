@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"assay/engine"
+	"assay/engine/record"
+	"assay/store"
+)
+
+func gradeCommand(s *session) *cobra.Command {
+	var o engine.GradeOptions
+	var judge, try string
+	c := &cobra.Command{
+		Use:   "grade RUN",
+		Short: "Grade or regrade a run; earlier verdicts stay",
+		Long: "Grade or regrade a run. Verdicts are added, never overwritten; the new scorer version becomes\n" +
+			"the run's own when every rollout that is done has its judgment.",
+		Example: "assay grade last --judge builtin:fair\nassay grade last --only-missing\nassay grade last --try \"called('restart_service') ? 1 : nil\"",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx := c.Context()
+			if try != "" && (judge != "" || o.OnlyMissing) {
+				return record.Problemf("usage", "leave out one of them", "--try only shows what a marker would say; it does not grade")
+			}
+			if judge != "" {
+				spec, err := engine.ParseJudgeSpec(judge)
+				if err != nil {
+					return &record.Problem{Code: "bad_flag", Message: err.Error(), Where: "--judge", Fix: "write builtin:fair, or the recipe's mapping", Err: err}
+				}
+				o.Judge = spec
+			}
+			open := s.open
+			if try != "" {
+				open = s.read
+			}
+			return s.withStore(ctx, open, func(db *store.DB) error {
+				id, err := db.Resolve(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				e := s.newEngine(db, nil)
+				if try != "" {
+					r, err := e.TryMarker(ctx, id, try)
+					if err != nil {
+						return err
+					}
+					return s.print(r, func(w io.Writer) { writeTry(w, r) })
+				}
+				r, err := e.Grade(ctx, id, o)
+				if err != nil {
+					return err
+				}
+				s.warn(r.Warnings)
+				return s.print(r, func(w io.Writer) { writeGrade(w, r) })
+			})
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&judge, "judge", "", "another judge: builtin:NAME, or the recipe's mapping")
+	f.BoolVar(&o.OnlyMissing, "only-missing", false, "only rollouts that this scorer has not judged")
+	f.StringVar(&try, "try", "", "show what a marker's expression would say, and save nothing")
+	return c
+}
+
+func writeGrade(w io.Writer, r *engine.GradeReport) {
+	fmt.Fprintf(w, "run %s graded by %s: %d rollouts\n", r.Run, plain(r.Scorer), r.Graded)
+	for _, status := range slices.Sorted(maps.Keys(r.Status)) {
+		fmt.Fprintf(w, "  %-16s %d\n", status, r.Status[status])
+	}
+	fmt.Fprintf(w, "  reward %s\n", estimate(r.Reward, "tasks"))
+}
+
+func writeTry(w io.Writer, r *engine.TryReport) {
+	fmt.Fprintf(w, "%s on %d rollouts of run %s\n", plain(r.Expr), r.N, r.Run)
+	fmt.Fprintf(w, "  applies to %d, mean %s; does not apply to %d; error on %d\n", r.OK, number(r.Mean), r.NotApplicable, r.Errors)
+	for _, v := range r.Values {
+		fmt.Fprintf(w, "  %8.4g  %d\n", v.Value, v.N)
+	}
+	if r.Constant {
+		fmt.Fprintln(w, "  it never varies: as a metric it can show no change")
+	}
+	if r.FirstError != "" {
+		fmt.Fprintf(w, "  first error: %s\n", plain(r.FirstError))
+	}
+}
+
+func number(v *float64) string {
+	if v == nil {
+		return "not measured"
+	}
+	return fmt.Sprintf("%.3f", *v)
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// steps are the packages of the eight steps, in order: each may import the one
+// before it.
+var steps = []string{"axes", "cover", "search", "world", "rollout", "grade", "cut", "delta"}
+
+// mayImport is the house's rule: which of the project's packages a package may
+// import. nil, true means any.
+func mayImport(pkg string) (allowed []string, any bool) {
+	const record, stats = "engine/record", "engine/stats"
+	switch {
+	case pkg == record, pkg == stats, pkg == "recipes", pkg == "tui/ui":
+		return nil, false
+	case pkg == "engine/agent", pkg == "engine/model":
+		return []string{record}, false
+	case pkg == "engine":
+		return []string{"engine/*"}, false
+	case pkg == "store":
+		return []string{record}, false
+	case pkg == "store/exchange":
+		return []string{record, "store"}, false
+	case pkg == "tui" || strings.HasPrefix(pkg, "tui/"):
+		return []string{"engine", "store", record, stats, "recipes", "tui/*"}, false
+	case strings.HasPrefix(pkg, "cmd/"):
+		return nil, true
+	case strings.HasPrefix(pkg, "engine/"):
+		allowed = []string{record, stats}
+		if at := slices.Index(steps, strings.TrimPrefix(pkg, "engine/")); at > 0 {
+			allowed = append(allowed, "engine/"+steps[at-1])
+		}
+		return allowed, false
+	}
+	return nil, false
+}
+
+func permits(allowed []string, imported string) bool {
+	return slices.ContainsFunc(allowed, func(a string) bool {
+		if folder, ok := strings.CutSuffix(a, "/*"); ok {
+			return strings.HasPrefix(imported, folder+"/")
+		}
+		return a == imported
+	})
+}
+
+func repositoryRoot(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Dir(filepath.Dir(dir))
+}
+
+// TestImportRules holds every file of the project, tests included, against the
+// house's rules. A test in a package of its own (x_test) follows the rule of the
+// package that it tests.
+func TestImportRules(t *testing.T) {
+	root := repositoryRoot(t)
+	files := 0
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && file != root || d.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		rel, err := filepath.Rel(root, file)
+		if err != nil || d.IsDir() || path.Ext(file) != ".go" {
+			return err
+		}
+		pkg := path.Dir(filepath.ToSlash(rel))
+		if strings.HasPrefix(pkg, "recipes/") { // programs of recipes: the standard library alone
+			pkg = "recipes"
+		}
+		files++
+		allowed, any := mayImport(pkg)
+		if any {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, i := range f.Imports {
+			name, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return err
+			}
+			own, ok := strings.CutPrefix(name, "assay/")
+			if ok && own != pkg && !permits(allowed, own) {
+				t.Errorf("%s imports %s, which package %s may not", rel, name, pkg)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < 20 {
+		t.Fatalf("walked %d Go files: the walk does not reach the project", files)
+	}
+}
+
+// TestTopLevel holds the top of the repository against the house's list.
+func TestTopLevel(t *testing.T) {
+	known := []string{"cmd", "tui", "engine", "store", "recipes", "go.mod", "go.sum", "README.md", "LICENSE", ".ci", ".gitignore", ".git"}
+	entries, err := os.ReadDir(repositoryRoot(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !slices.Contains(known, e.Name()) && !strings.HasSuffix(e.Name(), ".db") {
+			t.Errorf("%s is not on the house's top level", e.Name())
+		}
+	}
+}
+
+// TestRulesBite makes sure that the rules refuse what they are there to refuse.
+func TestRulesBite(t *testing.T) {
+	for _, c := range []struct {
+		pkg, imported string
+		want          bool
+	}{
+		{"engine/record", "engine/stats", false},
+		{"engine/cover", "engine/axes", true},
+		{"engine/axes", "engine/cover", false},
+		{"engine/delta", "engine/grade", false},
+		{"engine/agent", "engine/stats", false},
+		{"store", "engine", false},
+		{"store/exchange", "store", true},
+		{"tui/live", "tui/ui", true},
+		{"tui/ui", "engine/record", false},
+		{"engine", "store", false},
+	} {
+		allowed, _ := mayImport(c.pkg)
+		if got := permits(allowed, c.imported); got != c.want {
+			t.Errorf("%s may import %s: %v, want %v", c.pkg, c.imported, got, c.want)
+		}
+	}
+}

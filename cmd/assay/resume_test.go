@@ -1,0 +1,147 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/engine"
+)
+
+var kills = flag.Int("kills", 20, "how many times TestKilledRunsResume kills a run")
+
+// canonical gives the canonical rows of a story's runs: the run itself, and its
+// before and after.
+func (p *place) canonical(run string) string {
+	p.t.Helper()
+	var b strings.Builder
+	b.WriteString(p.must("rows", run, "--canonical"))
+	var show struct {
+		Parts []struct{ Run, Role string }
+	}
+	if err := json.Unmarshal([]byte(p.must("show", run, "--json")), &show); err != nil {
+		p.t.Fatal(err)
+	}
+	for _, part := range show.Parts {
+		b.WriteString(part.Role + "\n")
+		b.WriteString(p.must("rows", part.Run, "--canonical"))
+	}
+	return b.String()
+}
+
+// firstDifference names the first line in which two texts differ.
+func firstDifference(a, b string) string {
+	as, bs := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range min(len(as), len(bs)) {
+		if as[i] != bs[i] {
+			return "line " + strconv.Itoa(i+1) + ":\n" + as[i] + "\n" + bs[i]
+		}
+	}
+	return strconv.Itoa(len(as)) + " lines against " + strconv.Itoa(len(bs))
+}
+
+// TestConcurrencyChangesNothing is the law of determinism at concurrency 1, 8
+// and 64.
+func TestConcurrencyChangesNothing(t *testing.T) {
+	for _, recipe := range []string{"seeded-agent", "before-and-after"} {
+		t.Run(recipe, func(t *testing.T) {
+			var first string
+			for _, n := range []string{"1", "8", "64"} {
+				p := newPlace(t)
+				p.must("run", recipe, "--concurrency", n)
+				rows := p.canonical("last")
+				if len(strings.Split(rows, "\n")) < 50 {
+					t.Fatalf("only %d rows: nothing is compared", len(strings.Split(rows, "\n")))
+				}
+				if first == "" {
+					first = rows
+				} else if rows != first {
+					t.Errorf("concurrency %s gives other rows: %s", n, firstDifference(first, rows))
+				}
+			}
+		})
+	}
+}
+
+// TestKilledRunsResume kills a run with SIGKILL at random moments, resumes it,
+// and wants the rows of a run that nobody killed.
+func TestKilledRunsResume(t *testing.T) {
+	whole := newPlace(t)
+	began := time.Now()
+	whole.must("run", "seeded-agent")
+	took := time.Since(began)
+	want := whole.canonical("last")
+
+	rng := rand.New(rand.NewPCG(1, uint64(began.UnixNano())))
+	for done := 0; done < *kills; {
+		p := newPlace(t)
+		args := []string{"run", "seeded-agent"}
+		for try := 0; ; try++ {
+			if try == 5 { // let it end: the rest of the time is not what is tested
+				break
+			}
+			c := p.command(args...)
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			timer := time.AfterFunc(time.Duration(rng.Int64N(int64(took))), func() { c.Process.Kill() })
+			err := c.Wait()
+			timer.Stop()
+			if err == nil {
+				break
+			}
+			done++
+			if _, _, code := p.run("show", "last"); code != 0 {
+				continue // killed before the run was on disk: begin again
+			}
+			args = []string{"resume", "last"}
+		}
+		if _, _, code := p.run("show", "last"); code != 0 {
+			args = []string{"run", "seeded-agent"}
+		} else {
+			args = []string{"resume", "last"}
+		}
+		p.must(args...)
+		if rows := p.canonical("last"); rows != want {
+			t.Fatalf("a killed and resumed run has other rows: %s", firstDifference(want, rows))
+		}
+		p.must("resume", "last") // a complete story: nothing changes, exit 0
+		if rows := p.canonical("last"); rows != want {
+			t.Fatalf("resuming a complete run changed it: %s", firstDifference(want, rows))
+		}
+	}
+}
+
+// TestInterruptedRunSavesWhatWasDone sends an interrupt and wants exit 130, a
+// stopped run, and a resume that completes it.
+func TestInterruptedRunSavesWhatWasDone(t *testing.T) {
+	p := newPlace(t)
+	p.write("slow/recipe.yaml", slowRecipe)
+	c := p.command("run", "slow")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for { // until a rollout is on disk
+		out, _, code := p.run("show", "last", "--json")
+		var show struct{ Rollouts int }
+		if code == 0 && json.Unmarshal([]byte(out), &show) == nil && show.Rollouts > 0 {
+			break
+		}
+	}
+	interrupt(t, c.Process)
+	c.Wait()
+	if code := c.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Fatalf("exit %d, want %d", code, exitInterrupted)
+	}
+	var r engine.StoryResult
+	if err := json.Unmarshal([]byte(p.must("resume", "last", "--json")), &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.StoppedBecause != "situations_complete" || r.Rollouts == 0 {
+		t.Errorf("after the resume: %+v", r)
+	}
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"assay/engine/record"
+	"assay/store"
+)
+
+func rowsCommand(s *session) *cobra.Command {
+	var where, fields string
+	var canonical bool
+	c := &cobra.Command{
+		Use:   "rows RUN",
+		Short: "Print a run's rollouts as JSON lines",
+		Long: "Print a run's rollouts as JSON lines, in the order of (eval run, task, k).\n\n" +
+			"--where keeps rows by conditions between spaces, all of which must hold:\n" +
+			"  reward=0  status=lost  cause=agent  held_out=true  task_id=...  k=2  arm=structured\n" +
+			"  tool:NAME (called it)   stance=adversarial (any axis)   fault=timeout   steps>6   \"words\" (in the texts)",
+		Example: "assay rows last\nassay rows last --where 'reward=0 stance=adversarial' --fields task_id,final_text",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx := c.Context()
+			filter, err := parseFilter(where)
+			if err != nil {
+				return err
+			}
+			names, err := parseFields(fields)
+			if err != nil {
+				return err
+			}
+			if canonical && (fields != "" || s.json) {
+				return record.Problemf("usage", "leave out --fields and --json", "--canonical prints whole rows as lines")
+			}
+			return s.withStore(ctx, s.read, func(db *store.DB) error {
+				id, err := db.Resolve(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				return s.writeRows(ctx, db, id, filter, names, canonical)
+			})
+		},
+	}
+	c.Flags().StringVar(&where, "where", "", "keep only the rows that meet this")
+	c.Flags().StringVar(&fields, "fields", "", "only these members, between commas")
+	c.Flags().BoolVar(&canonical, "canonical", false, "the form for comparing two runs: RFC 8785, without ids of the run, times and attempts")
+	return c
+}
+
+func parseFields(list string) ([]string, error) {
+	if list == "" {
+		return nil, nil
+	}
+	names := strings.Split(list, ",")
+	for i := range names {
+		names[i] = strings.TrimSpace(names[i])
+		if !slices.Contains(record.RowMembers(), names[i]) {
+			return nil, record.Problemf("unknown_field", "use members of "+strings.Join(record.RowMembers(), ", "), "%q is no member of a row", names[i])
+		}
+	}
+	return names, nil
+}
+
+// writeRows streams rows in bounded memory. With --json they are one document, an
+// array.
+func (s *session) writeRows(ctx context.Context, db *store.DB, runID string, keep filter, fields []string, canonical bool) error {
+	run, err := db.Run(ctx, runID)
+	if err != nil {
+		return err
+	}
+	gold, err := db.GoldOf(ctx, runID)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(s.out, 1<<16)
+	n := 0
+	query := record.SampleQuery{Statuses: []record.Status{record.StatusDone, record.StatusLost}}
+	for sample, err := range db.Samples(ctx, runID, query) {
+		if err != nil {
+			return err
+		}
+		context := record.RowContext{Run: run, SystemPrompt: run.SystemPrompt, Tools: run.Tools}
+		if g, ok := gold[sample.Rollout.ID]; ok {
+			context.Gold = &g
+		}
+		row := record.NewRow(sample, context)
+		if !keep.match(&row) {
+			continue
+		}
+		line, err := rowLine(&row, fields, canonical)
+		if err != nil {
+			return fmt.Errorf("row %s: %w", sample.Rollout.Key, err)
+		}
+		if s.json {
+			w.WriteString(separator(n))
+		}
+		n++
+		w.Write(line)
+		if !s.json {
+			w.WriteByte('\n')
+		}
+	}
+	if s.json {
+		if n == 0 {
+			w.WriteByte('[')
+		}
+		w.WriteString("]\n")
+	}
+	return w.Flush()
+}
+
+// separator opens the JSON array or goes on in it.
+func separator(n int) string {
+	if n == 0 {
+		return "["
+	}
+	return ",\n"
+}
+
+func rowLine(row *record.Row, fields []string, canonical bool) ([]byte, error) {
+	if canonical {
+		return row.Canonical()
+	}
+	line, err := record.Marshal(row)
+	if err != nil || fields == nil {
+		return line, err
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(line, &all); err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	b.WriteByte('{')
+	for i, name := range fields {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		value := all[name]
+		if value == nil {
+			value = json.RawMessage("null")
+		}
+		fmt.Fprintf(&b, "%q:%s", name, value)
+	}
+	b.WriteByte('}')
+	return []byte(b.String()), nil
+}

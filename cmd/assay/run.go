@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"assay/engine"
+	"assay/engine/record"
+	"assay/recipes"
+	"assay/store"
+)
+
+func runCommand(s *session) *cobra.Command {
+	var opts engine.Options
+	var watch bool
+	knobs := map[string]*string{}
+	c := &cobra.Command{
+		Use:     "run RECIPE",
+		Short:   "Run a recipe: simulate, grade, cut, and compare",
+		Long:    "Run a recipe: a folder, its recipe.yaml, or an embedded one by name.\n\nEmbedded recipes:\n" + embeddedList(),
+		Example: "assay run seeded-agent\nassay run ./my-recipe --name first --seed 7\nassay run before-and-after --json",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			opts.Overrides = engine.Overrides{}
+			for name, value := range knobs {
+				if c.Flags().Changed(name) {
+					opts.Overrides[name] = *value
+				}
+			}
+			if watch {
+				return s.watchRun(c.Context(), args[0], opts)
+			}
+			return s.runRecipe(c.Context(), args[0], opts)
+		},
+	}
+	f := c.Flags()
+	for _, k := range runKnobs {
+		knobs[k.name] = f.String(k.name, "", k.says)
+	}
+	f.StringVar(&opts.Name, "name", "", "a name for the run")
+	f.StringVar(&opts.Out, "out", "", "the folder for training files (default the database's)")
+	f.StringVar(&opts.Tasks, "tasks", "", "pose the tasks of this run instead of new ones")
+	f.BoolVar(&watch, "watch", false, "open the app on it")
+	return c
+}
+
+// runKnobs are the flags that override the recipe; the engine checks them.
+var runKnobs = []struct{ name, says string }{
+	{"situations", "how many situations to pose"},
+	{"phrasings", "wordings of each situation"},
+	{"repeats", "rollouts of each task (k)"},
+	{"seed", "the seed of every draw"},
+	{"fault-rate", "share of fault situations that keep their fault, 0 to 1"},
+	{"concurrency", "rollouts in flight; never changes a result"},
+	{"mode", "eval, rl, sft or explore"},
+	{"agent", "the agent: builtin:NAME, or the recipe's mapping"},
+	{"judge", "the judge: builtin:NAME, or the recipe's mapping"},
+	{"runs", "eval runs a side of the delta, or without a changed arm of the run"},
+	{"budget", "stop after so many rollouts"},
+	{"max-tokens", "stop after so many tokens"},
+	{"max-cost", "stop after so much money"},
+}
+
+func embeddedList() string {
+	var b strings.Builder
+	for _, r := range recipes.List() {
+		fmt.Fprintf(&b, "  %-24s %s\n", r.Name, r.Title)
+	}
+	return b.String()
+}
+
+func (s *session) runRecipe(ctx context.Context, name string, opts engine.Options) error {
+	recipe, err := s.loadRecipe(name)
+	if err != nil {
+		return err
+	}
+	if err := recipe.Apply(opts.Overrides); err != nil {
+		return err
+	}
+	return s.withStore(ctx, s.open, func(db *store.DB) error {
+		if err := s.settle(ctx, db, &opts); err != nil {
+			return err
+		}
+		return s.tell(ctx, db, func(e *engine.Engine, control *engine.Control) (*engine.StoryResult, error) {
+			return e.Run(ctx, recipe, opts, control)
+		})
+	})
+}
+
+// settle resolves what the options name.
+func (s *session) settle(ctx context.Context, db *store.DB, opts *engine.Options) error {
+	if opts.Tasks != "" {
+		id, err := db.Resolve(ctx, opts.Tasks)
+		if err != nil {
+			return err
+		}
+		opts.Tasks = id
+	}
+	if opts.Out == "" {
+		opts.Out = filepath.Dir(s.file())
+	}
+	return os.MkdirAll(opts.Out, 0o755)
+}
+
+func resumeCommand(s *session) *cobra.Command {
+	var force bool
+	var out string
+	c := &cobra.Command{
+		Use:     "resume RUN",
+		Short:   "Go on with an interrupted run, by the recipe stored with it",
+		Example: "assay resume last",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx := c.Context()
+			return s.withStore(ctx, s.open, func(db *store.DB) error {
+				id, err := db.Resolve(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				if out == "" {
+					out = filepath.Dir(s.file())
+				}
+				return s.tell(ctx, db, func(e *engine.Engine, control *engine.Control) (*engine.StoryResult, error) {
+					return e.Resume(ctx, id, engine.ResumeOptions{Force: force, Out: out}, control)
+				})
+			})
+		},
+	}
+	c.Flags().BoolVar(&force, "force", false, "resume although the agent's files have changed")
+	c.Flags().StringVar(&out, "out", "", "the folder for training files (default the database's)")
+	return c
+}
+
+// tell runs a story with a progress line, lets signals drain and then abort it,
+// prints what came of it, and gives the exit code.
+func (s *session) tell(ctx context.Context, db *store.DB, story func(*engine.Engine, *engine.Control) (*engine.StoryResult, error)) error {
+	control := &engine.Control{}
+	stop := s.drainOnSignal(control)
+	defer stop()
+	line := newProgress(s, time.Now)
+	result, err := story(s.newEngine(db, line.observe), control)
+	line.close()
+	if err != nil {
+		return err
+	}
+	s.warn(result.Warnings)
+	if err := s.print(result, func(w io.Writer) { writeStory(w, result) }); err != nil {
+		return err
+	}
+	return storyStatus(result)
+}
+
+// drainOnSignal makes an interrupt drain the story and a second one abort it.
+func (s *session) drainOnSignal(control *engine.Control) (stop func()) {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	done := make(chan struct{})
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-done:
+				return
+			case <-signals:
+			}
+			control.Stop()
+			if n == 0 {
+				s.say("stopping: rollouts in flight may finish; interrupt again to abort them")
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(done)
+	}
+}
+
+// storyStatus is the exit code of a story: 0 when all that was asked was done,
+// whatever the delta's word.
+func storyStatus(r *engine.StoryResult) error {
+	switch r.StoppedBecause {
+	case record.StoppedInterrupted:
+		return exitStatus(exitInterrupted)
+	case record.StoppedAgentFailed, record.StoppedEmptyReplies, record.StoppedAuth, record.StoppedWrongAddress, record.StoppedStorage:
+		return exitStatus(exitCouldNot)
+	}
+	if r.Hollow {
+		return exitStatus(exitCouldNot)
+	}
+	for _, c := range r.Cut {
+		if c.Error != nil {
+			return exitStatus(exitCouldNot)
+		}
+	}
+	return nil
+}
+
+func writeStory(w io.Writer, r *engine.StoryResult) {
+	name := r.Run
+	if r.Name != "" {
+		name += " (" + r.Name + ")"
+	}
+	fmt.Fprintf(w, "run %s: %d tasks, %d rollouts, %s, %.1f s\n", plain(name), r.Tasks, r.Rollouts, strings.ReplaceAll(string(r.StoppedBecause), "_", " "), r.Seconds)
+	for _, cause := range slices.Sorted(maps.Keys(r.Lost)) {
+		fmt.Fprintf(w, "  lost to %s: %d\n", cause, r.Lost[cause])
+	}
+	if r.Error != "" {
+		fmt.Fprintf(w, "  first error: %s\n", plain(string(r.Error)))
+	}
+	if r.Pass != nil {
+		fmt.Fprintf(w, "  pass@1 %s on held-out tasks\n", estimate(r.Pass.PassAt1, "tasks"))
+	}
+	for i := range r.Cut {
+		writeCut(w, &r.Cut[i])
+	}
+	if r.Delta != nil {
+		fmt.Fprintln(w)
+		fmt.Fprint(w, plain(r.Delta.Text()))
+	}
+}

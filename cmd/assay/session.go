@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+
+	"assay/engine"
+	"assay/engine/record"
+	"assay/store"
+	"assay/tui/ui"
+)
+
+// session is one invocation: where it reads and writes, and what every command
+// takes.
+type session struct {
+	in       io.Reader
+	out, err io.Writer
+	environ  []string
+	dbPath   string
+	json     bool
+}
+
+// getenv looks a name up in the invocation's environment.
+func (s *session) getenv(name string) string {
+	for _, kv := range s.environ {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// file is the path of the database.
+func (s *session) file() string {
+	switch {
+	case s.dbPath != "":
+		return s.dbPath
+	case s.getenv("ASSAY_DB") != "":
+		return s.getenv("ASSAY_DB")
+	}
+	return "assay.db"
+}
+
+// open opens the database for reading and writing, making it where it is not
+// there.
+func (s *session) open(ctx context.Context) (*store.DB, error) {
+	return store.Open(ctx, s.file(), store.Options{Warn: s.say})
+}
+
+// read opens a database that must be there, for reading.
+func (s *session) read(ctx context.Context) (*store.DB, error) {
+	if _, err := os.Stat(s.file()); os.IsNotExist(err) {
+		return nil, &record.Problem{Code: "no_database", Message: "there is no database yet", Where: s.file(),
+			Fix: "run assay run seeded-agent, or name the file with --db", Err: err}
+	}
+	return store.OpenReadOnly(ctx, s.file())
+}
+
+// withStore opens the file, calls do, and closes it; the first error counts.
+func (s *session) withStore(ctx context.Context, open func(context.Context) (*store.DB, error), do func(*store.DB) error) (err error) {
+	db, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closing := db.Close(); err == nil {
+			err = closing
+		}
+	}()
+	return do(db)
+}
+
+// newEngine is an engine on one database.
+func (s *session) newEngine(db *store.DB, observe func(engine.Event)) *engine.Engine {
+	return &engine.Engine{
+		Sink:     db,
+		Source:   db,
+		Exporter: exporter{db},
+		Observe:  observe,
+		Now:      time.Now,
+		NewRunID: newRunID,
+		Environ:  s.environ,
+	}
+}
+
+// newRunID is 12 random hex digits: short enough to type a prefix of, and two in
+// one file are as good as never equal.
+func newRunID() string {
+	var b [6]byte
+	rand.Read(b[:]) // never fails: crypto/rand.Read crashes the program instead
+	return hex.EncodeToString(b[:])
+}
+
+// say writes a line of progress or warning to stderr.
+func (s *session) say(line string) { fmt.Fprintln(s.err, plain(line)) }
+
+// plain is text made safe for a terminal, line by line.
+func plain(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = ui.Clean(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// print writes the result: as JSON where that was asked for, else as text.
+func (s *session) print(v any, text func(io.Writer)) error {
+	if s.json {
+		return s.printJSON(v)
+	}
+	text(s.out)
+	return nil
+}
+
+func (s *session) printJSON(v any) error {
+	enc := json.NewEncoder(s.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// warn prints warnings for people on stderr; with --json they stand in the
+// document too.
+func (s *session) warn(warnings []record.Warning) {
+	for _, w := range warnings {
+		line := "warning: " + w.Text
+		if w.Fix != "" {
+			line += " (" + w.Fix + ")"
+		}
+		s.say(line)
+	}
+}
+
+// isTerminal reports whether w is a terminal that can be drawn on.
+func (s *session) isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(f.Fd()) && s.getenv("TERM") != "dumb"
+}

@@ -1,0 +1,45 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"assay/engine/record"
+)
+
+// pastRows are the rollouts of a run that are on disk and stay.
+type pastRows struct {
+	rows  map[record.Key]*record.Outcome
+	retry int // lost ones that a resume makes again
+}
+
+// past reads what a run has. Rollouts that infrastructure or an interruption
+// lost are made again; a rollout that the agent lost is its result.
+func (e *Engine) past(ctx context.Context, run *record.Run) (*pastRows, error) {
+	p := &pastRows{rows: map[record.Key]*record.Outcome{}}
+	q := record.SampleQuery{Statuses: []record.Status{record.StatusDone, record.StatusLost}}
+	for sample, err := range e.Source.Samples(ctx, run.ID, q) {
+		if err != nil {
+			return nil, err
+		}
+		o := sample.Outcome
+		if o.Rollout.Status == record.StatusLost && (o.Rollout.Cause == record.CauseInfrastructure || o.Rollout.Cause == record.CauseInterrupted) {
+			p.retry++
+			continue
+		}
+		p.rows[o.Rollout.Key] = &o
+	}
+	return p, nil
+}
+
+// lostList is "3 agent, 1 context".
+func lostList(lost map[record.Cause]int) string {
+	var parts []string
+	for _, cause := range slices.Sorted(maps.Keys(lost)) {
+		parts = append(parts, fmt.Sprintf("%d %s", lost[cause], cause))
+	}
+	return strings.Join(parts, ", ")
+}

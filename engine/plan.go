@@ -1,0 +1,256 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"assay/engine/axes"
+	"assay/engine/cover"
+	"assay/engine/delta"
+	"assay/engine/grade"
+	"assay/engine/record"
+	"assay/engine/rollout"
+)
+
+// plan is a recipe with everything resolved: nothing has been spent yet, and all
+// that can be refused has been.
+type plan struct {
+	recipe     *Recipe
+	settings   Settings
+	tools      []record.Tool
+	set        axes.Set
+	array      cover.Array
+	exclusions []cover.Exclusion
+	grader     *grade.Grader
+	before     *arm
+	after      *arm // nil without a changed arm
+	warnings   []record.Warning
+	closers    []func()
+}
+
+// arm is one agent as one side of the story runs it.
+type arm struct {
+	spec      AgentSpec
+	agent     rollout.Agent
+	policy    rollout.Policy
+	toolsBy   record.ToolsBy
+	tools     []record.Tool // what it is shown; nil means each task's own
+	program   string        // for people
+	filesHash string        // a command's, "" for others
+	maxTurns  int
+	timeout   time.Duration
+}
+
+// prepare resolves a recipe. The caller closes the plan.
+func (e *Engine) prepare(r *Recipe) (*plan, error) {
+	p := &plan{recipe: r, settings: r.Settings()}
+	if err := e.resolve(p); err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// prepareStored resolves the recipe that is stored with a run.
+func (e *Engine) prepareStored(run *record.Run) (*plan, error) {
+	if _, err := os.Stat(run.RecipeDir); run.RecipeDir != "" && err != nil {
+		return nil, record.Problemf("no_recipe", "put the folder back, or start a new run", "the recipe's folder %s is not there any more: %w", run.RecipeDir, err)
+	}
+	r, err := LoadRecipe(func(name string) ([]byte, error) {
+		text, ok := run.Files[name]
+		if !ok {
+			return nil, fmt.Errorf("%s is not stored with run %s: %w", name, run.ID, os.ErrNotExist)
+		}
+		return []byte(text), nil
+	}, run.RecipeDir)
+	if err != nil {
+		return nil, fmt.Errorf("the recipe stored with run %s: %w", run.ID, err)
+	}
+	if err := r.Apply(run.Overrides); err != nil {
+		return nil, err
+	}
+	return e.prepare(r)
+}
+
+func (p *plan) close() {
+	for _, c := range p.closers {
+		c()
+	}
+}
+
+func (e *Engine) resolve(p *plan) error {
+	if err := p.resolveAxes(); err != nil {
+		return err
+	}
+	var err error
+	if p.grader, err = e.newGrader(p); err != nil {
+		return err
+	}
+	if err := p.checkMetrics(); err != nil {
+		return err
+	}
+	if p.before, err = e.newArm(p, p.recipe.Agent, record.Text(p.recipe.SystemPrompt), nil); err != nil {
+		return err
+	}
+	a := p.recipe.After
+	if a == nil {
+		return nil
+	}
+	spec, prompt := p.recipe.Agent, record.Text(p.recipe.SystemPrompt)
+	var tools []record.Tool
+	if a.Agent != nil {
+		spec = *a.Agent
+	}
+	if a.SystemPrompt != nil {
+		prompt = record.Text(*a.SystemPrompt)
+	}
+	if a.Tools != nil {
+		if tools, err = loadTools("after.tools", a.Tools); err != nil {
+			return err
+		}
+	}
+	p.after, err = e.newArm(p, spec, prompt, tools)
+	return err
+}
+
+// checkMetrics refuses metrics of the comparison that no rollout will have,
+// before anything is spent.
+func (p *plan) checkMetrics() error {
+	d := p.recipe.Delta
+	if d == nil {
+		return nil
+	}
+	known := []string{delta.PassAt1, grade.MarkerConduct, grade.MarkerGrounding}
+	for _, names := range [][][2]string{grade.FlagNames(), grade.ChecklistNames()} {
+		for _, n := range names {
+			known = append(known, n[0])
+		}
+	}
+	known = slices.AppendSeq(known, maps.Keys(p.recipe.Grade.Markers))
+	asked := append(append([]string{d.Target, d.Proxy}, d.MustNotRegress...), d.LowerIsBetter...)
+	for _, name := range asked {
+		if name != "" && !slices.Contains(known, name) {
+			return inRecipe("delta", fmt.Errorf("%q is no metric of this recipe%s", name, didYouMean(name, known)))
+		}
+	}
+	return nil
+}
+
+// resolveAxes is steps 01 and 02: the tools, the axes, and the covering array.
+func (p *plan) resolveAxes() error {
+	var err error
+	if p.recipe.Tools != nil {
+		if p.tools, err = loadTools("tools", p.recipe.Tools); err != nil {
+			return err
+		}
+	}
+	s := p.recipe.Simulate
+	if p.set, err = axes.Build(p.tools, p.recipe.SystemPrompt, s.Dimensions); err != nil {
+		return inRecipe("simulate.dimensions", err)
+	}
+	p.warnings = append(p.warnings, axes.Preflight(p.tools, p.recipe.SystemPrompt)...)
+	model, exclusions, err := cover.FromAxes(p.set, s.Exclude, p.settings.Strength)
+	if err != nil {
+		return inRecipe("simulate.exclude", err)
+	}
+	p.exclusions = exclusions
+	if p.settings.Array == "smallest" {
+		p.array, err = cover.Build(context.Background(), model, cover.Options{})
+	} else {
+		p.array, err = cover.Stable(context.Background(), model, record.AxisRule, cover.Options{})
+	}
+	return inRecipe("simulate", err)
+}
+
+func loadTools(key string, spec *ToolsSpec) ([]record.Tool, error) {
+	tools, err := axes.LoadTools(spec.Inline)
+	if err != nil {
+		where := RecipeFile
+		if spec.File != "" {
+			where = spec.File
+		}
+		return nil, &record.Problem{Code: "bad_tools", Message: key + ": " + err.Error(), Where: where, Fix: "mend the schema it names", Err: err}
+	}
+	return tools, nil
+}
+
+// inRecipe says where in the recipe an error of a step lies.
+func inRecipe(key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &record.Problem{Code: "bad_recipe", Message: key + ": " + err.Error(), Where: RecipeFile, Fix: "mend " + key, Err: err}
+}
+
+// newRun is a run of this plan that nothing has been done of yet.
+func (p *plan) newRun(e *Engine, role string, a *arm) *record.Run {
+	r := p.recipe
+	config, err := record.Marshal(struct {
+		Settings Settings    `json:"settings"`
+		Agent    AgentSpec   `json:"agent"`
+		Reward   *RewardSpec `json:"reward"`
+	}{p.settings, a.spec, r.Grade.Reward})
+	if err != nil { // a recipe's values came from YAML, so they are plain
+		config = json.RawMessage("null")
+	}
+	return &record.Run{
+		ID: e.NewRunID(), Role: role,
+		Recipe: r.Name, RecipeText: r.Files[RecipeFile], RecipeDir: r.Dir, Files: maps.Clone(r.Files),
+		RecipeHash: record.Identity("recipe", r.Files), Config: config,
+		Mode: p.settings.Mode, Seed: p.settings.Seed, Repeats: p.settings.Repeats, EvalRuns: p.settings.EvalRuns,
+		PassThreshold: p.settings.PassThreshold,
+		PolicyVersion: a.policy.Version(), SystemPrompt: a.policy.SystemPrompt, Tools: a.tools,
+		Program: a.program, FilesHash: a.filesHash,
+		Scorer: p.grader.RewardScorer(), Scorers: p.grader.Scorers(),
+		Status: record.RunRunning, StartedAt: e.Now(),
+	}
+}
+
+// feedback reports whether what a run sees moves what it poses next.
+func (p *plan) feedback(run *record.Run) bool {
+	return run.Mode != record.ModeEval && run.PosedBy == ""
+}
+
+// deltaOptions are the recipe's words on the comparison.
+func (p *plan) deltaOptions() DeltaOptions {
+	d := p.recipe.Delta
+	if d == nil {
+		return DeltaOptions{}
+	}
+	return DeltaOptions{Target: d.Target, MustNotRegress: d.MustNotRegress, LowerIsBetter: d.LowerIsBetter, Proxy: d.Proxy, By: d.By}
+}
+
+// programOf is an agent's name for people.
+func programOf(a AgentSpec) string {
+	switch {
+	case a.Builtin != "":
+		return "builtin:" + a.Builtin
+	case len(a.Command) > 0:
+		return strings.Join(a.Command, " ")
+	case a.Function != "":
+		return "go:" + a.Function
+	}
+	return ""
+}
+
+// batchesOf splits a run's tasks by batch.
+func batchesOf(posed []record.Posed) [][]record.Posed {
+	return slices.Collect(func(yield func([]record.Posed) bool) {
+		for start := 0; start < len(posed); {
+			end := start
+			for end < len(posed) && posed[end].Batch == posed[start].Batch {
+				end++
+			}
+			if !yield(posed[start:end]) {
+				return
+			}
+			start = end
+		}
+	})
+}

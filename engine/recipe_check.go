@@ -1,0 +1,233 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+
+	"assay/engine/record"
+)
+
+// placed makes problems that point at a key of the recipe. body is nil when a
+// recipe is checked again after flags have changed it.
+type placed struct{ body ast.Node }
+
+func (p placed) problem(key, message, fix string) error {
+	where := RecipeFile
+	if p.body != nil {
+		if at, err := yaml.PathString("$." + key); err == nil {
+			if n, err := at.FilterNode(p.body); err == nil && n != nil && n.GetToken() != nil {
+				pos := beginning(n).GetToken().Position
+				where = fmt.Sprintf("%s:%d:%d", RecipeFile, pos.Line, pos.Column)
+			}
+		}
+	}
+	return &record.Problem{Code: "bad_recipe", Message: key + ": " + message, Where: where, Fix: fix}
+}
+
+// beginning is the node that stands first in n: a mapping's own token is the
+// colon behind its first key.
+func beginning(n ast.Node) ast.Node {
+	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 {
+		return m.Values[0].Key
+	}
+	return n
+}
+
+func (p placed) oneOf(key, value string, known ...string) error {
+	if value == "" || slices.Contains(known, value) {
+		return nil
+	}
+	return p.problem(key, fmt.Sprintf("%q is not known%s", value, didYouMean(value, known)), "use one of "+strings.Join(known, ", "))
+}
+
+func (p placed) within(key string, value *int, lo, hi int) error {
+	if value == nil || *value >= lo && *value <= hi {
+		return nil
+	}
+	return p.problem(key, fmt.Sprintf("%d is outside %d to %d", *value, lo, hi), fmt.Sprintf("choose a number from %d to %d", lo, hi))
+}
+
+func (p placed) share(key string, value *float64) error {
+	if value == nil || *value >= 0 && *value <= 1 {
+		return nil
+	}
+	return p.problem(key, fmt.Sprintf("%v is no share", *value), "choose a number from 0 to 1")
+}
+
+// Bounds of the knobs. They keep a slip of the finger from starting a run of a
+// billion rollouts; within them the arithmetic is safe.
+const (
+	maxSituations  = 1_000_000
+	maxRepeats     = 1_000
+	maxPhrasings   = 100
+	maxEvalRuns    = 100
+	maxConcurrency = 4096
+)
+
+// minRLRepeats is the fewest repeats of mode rl: two are probes, and a group of
+// fewer than two after them has no spread to learn from.
+const minRLRepeats = 4
+
+// check refuses values that no run could use.
+func (r *Recipe) check(body ast.Node) error {
+	p := placed{body}
+	checks := []error{
+		r.checkSecrets(),
+		p.agent("agent", &r.Agent),
+		p.oneOf("simulate.mode", string(r.Simulate.Mode), "eval", "rl", "sft", "explore"),
+		p.oneOf("simulate.array", r.Simulate.Array, "stable", "smallest"),
+		p.oneOf("simulate.writer", r.Simulate.Writer, "template"),
+		p.oneOf("simulate.user", r.Simulate.User, "scripted"),
+		p.oneOf("grade.conduct", r.Grade.Conduct, "mark", "gate", "off"),
+		p.within("simulate.situations", r.Simulate.Situations, 1, maxSituations),
+		p.within("simulate.phrasings", r.Simulate.Phrasings, 1, maxPhrasings),
+		p.within("simulate.repeats", r.Simulate.Repeats, 1, maxRepeats),
+		p.within("simulate.strength", r.Simulate.Strength, 2, 4),
+		p.within("simulate.concurrency", r.Simulate.Concurrency, 1, maxConcurrency),
+		p.within("simulate.budget", r.Simulate.Budget, 1, math.MaxInt32),
+		p.within("simulate.batch", r.Simulate.Batch, 1, maxSituations),
+		p.share("simulate.fault_rate", r.Simulate.FaultRate),
+		p.share("simulate.holdout", r.Simulate.Holdout),
+		p.share("simulate.hard_share", r.Simulate.HardShare),
+		p.share("grade.pass_threshold", r.Grade.PassThreshold),
+		p.reward(r.Grade.Reward),
+	}
+	if r.Tools == nil && r.After != nil && r.After.Tools != nil {
+		checks = append(checks, p.problem("after.tools", "the first arm has no tools to change", "write tools: too"))
+	}
+	for i, s := range r.Simulate.Seeds {
+		if strings.TrimSpace(s.Ask) == "" {
+			checks = append(checks, p.problem(fmt.Sprintf("simulate.seeds[%d]", i), "the ask is empty", "write what the user says, or {ask: ...}"))
+		}
+	}
+	for i, c := range r.Cut {
+		key := fmt.Sprintf("cut[%d]", i)
+		checks = append(checks, p.oneOf(key, c.For, "sft", "dpo", "grpo", "rm"), p.oneOf(key, c.Format, "whileai", "trl", "openai"))
+		if c.For == "" {
+			checks = append(checks, p.problem(key, "no target is named", "write sft, dpo, grpo or rm"))
+		}
+	}
+	if r.After != nil {
+		checks = append(checks, p.after(r))
+	}
+	if d := r.Delta; d != nil {
+		checks = append(checks, p.within("delta.runs", d.Runs, 1, maxEvalRuns))
+	}
+	checks = append(checks, r.checkMode(p))
+	for _, err := range checks {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkMode holds what the mode forbids.
+func (r *Recipe) checkMode(p placed) error {
+	switch r.Simulate.Mode {
+	case record.ModeRL:
+		if n := r.Simulate.Repeats; n != nil && *n < minRLRepeats {
+			return p.problem("simulate.repeats", fmt.Sprintf("%d is too few in mode rl: two rollouts of each task are probes, and a group needs two more", *n),
+				fmt.Sprintf("write repeats: %d or more", minRLRepeats))
+		}
+	case record.ModeEval, "":
+		if len(r.Cut) > 0 {
+			return p.problem("cut", "rows of an eval run are never trained on", "delete cut:, or set simulate.mode to rl or sft")
+		}
+	}
+	return nil
+}
+
+func (p placed) agent(key string, a *AgentSpec) error {
+	named := 0
+	for _, set := range []bool{a.Builtin != "", len(a.Command) > 0, a.HTTP != "", a.Model != "", a.Function != ""} {
+		if set {
+			named++
+		}
+	}
+	switch {
+	case named == 0:
+		return p.problem(key, "no agent is named", "write builtin: seeded, or command: [program, argument]")
+	case named > 1:
+		return p.problem(key, "more than one agent is named", "keep one of builtin, command, http, model, function")
+	case a.HTTP != "" || a.Model != "":
+		return p.problem(key, "HTTP and model agents are not part of this version", "use command: with a program that calls the endpoint, or builtin: seeded")
+	case len(a.Command) > 0 && a.Command[0] == "":
+		return p.problem(key+".command", "the program's name is empty", "write command: [program, argument]")
+	case a.ToolsBy == string(record.ToolsByAgent) && a.Builtin != "":
+		return p.problem(key+".tools_by", "the builtin agent has no tools of its own", "write tools_by: world, or delete the line")
+	}
+	if err := p.oneOf(key+".tools_by", a.ToolsBy, string(record.ToolsByWorld), string(record.ToolsByAgent)); err != nil {
+		return err
+	}
+	return p.within(key+".max_turns", a.MaxTurns, 1, 1000)
+}
+
+func (p placed) reward(r *RewardSpec) error {
+	if r == nil {
+		return nil
+	}
+	named := 0
+	for _, set := range []bool{r.Marker != "", r.Verify != nil, r.Judge != nil} {
+		if set {
+			named++
+		}
+	}
+	if named != 1 {
+		return p.problem("grade.reward", "the reward comes from exactly one of marker, verify and judge", "keep one of them")
+	}
+	if j := r.Judge; j != nil {
+		kinds := 0
+		for _, set := range []bool{j.Model != "", len(j.Command) > 0, j.HTTP != "", j.Builtin != ""} {
+			if set {
+				kinds++
+			}
+		}
+		switch {
+		case kinds != 1:
+			return p.problem("grade.reward.judge", "a judge is exactly one of model, command, http and builtin", "keep one of them")
+		case j.Model != "" || j.HTTP != "":
+			return p.problem("grade.reward.judge", "model and HTTP judges are not part of this version", "use command: with a program that calls the endpoint, or builtin: fair")
+		}
+		return p.oneOf("grade.reward.judge.builtin", j.Builtin, "fair", "crooked")
+	}
+	return nil
+}
+
+func (p placed) after(r *Recipe) error {
+	a := r.After
+	if a.Agent == nil && a.SystemPrompt == nil && a.Tools == nil {
+		return p.problem("after", "nothing is changed", "write agent, system_prompt or tools under it")
+	}
+	if a.Agent != nil {
+		return p.agent("after.agent", a.Agent)
+	}
+	return nil
+}
+
+// secretShapes are the forms of keys that providers issue; a recipe is shared,
+// so a key in it is already lost.
+var secretShapes = regexp.MustCompile(`\b(sk-[A-Za-z0-9_-]{16,}|ghp_[A-Za-z0-9]{20,}|AKIA[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{30,}|xox[abp]-[0-9A-Za-z-]{10,}|hf_[A-Za-z0-9]{20,})`)
+
+func (r *Recipe) checkSecrets() error {
+	fields := append([]string{r.SystemPrompt}, r.Agent.Command...)
+	for _, h := range r.Agent.Headers {
+		fields = append(fields, h)
+	}
+	for _, v := range r.Agent.Extra {
+		fields = append(fields, fmt.Sprint(v))
+	}
+	for _, f := range fields {
+		if secretShapes.MatchString(f) {
+			return &record.Problem{Code: "secret_in_recipe", Message: "a value looks like an API key", Where: RecipeFile,
+				Fix: "take it out, revoke it, and name its environment variable in env: or as ${NAME}"}
+		}
+	}
+	return nil
+}

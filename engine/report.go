@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"assay/engine/cut"
+	"assay/engine/delta"
+	"assay/engine/record"
+)
+
+// Pass is a run's pass@1, pass^k and pass@k under its own scorer version, on
+// held-out tasks or on all.
+func (e *Engine) Pass(ctx context.Context, runID string, allTasks bool) (PassReport, error) {
+	run, err := e.Source.Run(ctx, runID)
+	if err != nil {
+		return PassReport{}, err
+	}
+	rates, err := e.Source.TaskRates(ctx, runID)
+	if err != nil {
+		return PassReport{}, err
+	}
+	report, err := delta.Pass(rates, run.Repeats, delta.PassOptions{AllTasks: allTasks, Mode: run.Mode})
+	if err != nil {
+		return PassReport{}, err
+	}
+	report.Run = run.ID
+	return report, nil
+}
+
+// DeltaOptions are what a comparison is asked to look at.
+type DeltaOptions struct {
+	Target         string // "" is pass_at_1
+	MustNotRegress []string
+	LowerIsBetter  []string
+	Proxy          string
+	By             string
+	AllTasks       bool
+}
+
+// Delta compares two runs on the tasks that both have, under one scorer version.
+func (e *Engine) Delta(ctx context.Context, before, after string, o DeltaOptions) (DeltaReport, error) {
+	b, gradedBefore, err := e.side(ctx, before)
+	if err != nil {
+		return DeltaReport{}, err
+	}
+	a, gradedAfter, err := e.side(ctx, after)
+	if err != nil {
+		return DeltaReport{}, err
+	}
+	if scorer, ok := delta.CommonScorer(gradedBefore, gradedAfter); ok {
+		b.Scorer, a.Scorer = scorer, scorer
+	}
+	trained, err := e.Source.Trained(ctx, nil)
+	if err != nil {
+		return DeltaReport{}, err
+	}
+	for _, side := range []*delta.Side{&b, &a} {
+		q := record.SampleQuery{Scorer: side.Scorer, Statuses: []record.Status{record.StatusDone, record.StatusLost}}
+		if side.Samples, err = e.samples(ctx, side.Run.ID, q); err != nil {
+			return DeltaReport{}, err
+		}
+	}
+	return delta.Compare(delta.Input{Before: b, After: a, Target: o.Target, MustNotRegress: o.MustNotRegress,
+		LowerIsBetter: o.LowerIsBetter, Proxy: o.Proxy, By: o.By, AllTasks: o.AllTasks, Trained: trained})
+}
+
+// side reads what one run is as one side of a comparison, and which scorer
+// versions could serve it.
+func (e *Engine) side(ctx context.Context, runID string) (delta.Side, delta.Grading, error) {
+	run, err := e.Source.Run(ctx, runID)
+	if err != nil {
+		return delta.Side{}, delta.Grading{}, err
+	}
+	complete, err := e.Source.CompleteScorers(ctx, runID)
+	if err != nil {
+		return delta.Side{}, delta.Grading{}, err
+	}
+	side := delta.Side{Run: run, Scorer: run.Scorer, Conditions: map[string]string{"generator": record.Generator}}
+	if spec, ok := storedAgent(run); ok {
+		side.Model = strings.Trim(spec.Model+"@"+spec.Checkpoint, "@")
+		if spec.TrainingSeed != nil {
+			side.TrainingSeeds = []string{strconv.FormatInt(*spec.TrainingSeed, 10)}
+		}
+	}
+	return side, delta.Grading{Own: run.Scorer, Complete: complete}, nil
+}
+
+// storedAgent is the agent of a run as its configuration says it.
+func storedAgent(run *record.Run) (AgentSpec, bool) {
+	var config struct {
+		Agent *AgentSpec `json:"agent"`
+	}
+	if json.Unmarshal(run.Config, &config) != nil || config.Agent == nil {
+		return AgentSpec{}, false
+	}
+	return *config.Agent, true
+}
+
+func (e *Engine) samples(ctx context.Context, runID string, q record.SampleQuery) ([]record.Sample, error) {
+	var out []record.Sample
+	for s, err := range e.Source.Samples(ctx, runID, q) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, *s)
+	}
+	return out, nil
+}
+
+// saveDelta keeps a report as it was shown.
+func (e *Engine) saveDelta(ctx context.Context, runID string, r *DeltaReport) error {
+	raw, err := record.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("save the delta report: %w", err)
+	}
+	return e.Sink.SaveReport(ctx, record.SavedReport{Kind: "delta", RunID: runID, Before: r.Before, After: r.After, Report: raw})
+}
+
+// Cut selects a training set from a run and has it written to file. A set that
+// is empty or refused writes nothing and is a [record.Problem] with the code
+// empty_selection; the gates that emptied it stand in the result.
+func (e *Engine) Cut(ctx context.Context, runID, target, format, file string) (CutResult, error) {
+	result := CutResult{For: target, Format: format}
+	run, err := e.Source.Run(ctx, runID)
+	if err != nil {
+		return result, err
+	}
+	samples, err := e.samples(ctx, runID, record.SampleQuery{})
+	if err != nil {
+		return result, err
+	}
+	var eval []record.Posed
+	posed, err := e.Source.Posed(ctx, runID)
+	if err != nil {
+		return result, err
+	}
+	for _, p := range posed {
+		if p.HeldOut {
+			eval = append(eval, p)
+		}
+	}
+	sel, err := cut.Select(cut.Target(target), samples, cut.Options{Mode: run.Mode, PassThreshold: run.PassThreshold, EvalTasks: eval})
+	if sel != nil {
+		result.RowsIn, result.RowsOut, result.Gates, result.Warnings = sel.RowsIn, sel.RowsOut, sel.Gates, sel.Warnings
+	}
+	if errors.Is(err, cut.ErrEmpty) {
+		return result, &record.Problem{Code: "empty_selection", Message: err.Error(), Where: "cut " + target, Fix: "see the gates: assay cut " + runID + " --for " + target, Err: err}
+	}
+	if err != nil {
+		return result, err
+	}
+	if err := e.Exporter.Export(ctx, training(run, sel), format, file); err != nil {
+		return result, err
+	}
+	result.File = file
+	return result, nil
+}

@@ -1,0 +1,272 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"assay/engine/record"
+)
+
+// minHeldOut is the fewest held-out tasks that a comparison can say anything on
+// (08 Delta: INSUFFICIENT DATA under 5 paired).
+const minHeldOut = 5
+
+// story is one story on its way: what Run and Resume share.
+type story struct {
+	engine  *Engine
+	control *Control
+	plan    *plan
+	out     string
+	began   time.Time
+	result  StoryResult
+}
+
+// Run runs a recipe's whole story: the run, its training files, and where the
+// recipe has a changed arm the comparison. An error means that nothing came of
+// it; what went wrong on the way (an agent that fails, a cut that is empty)
+// stands in the result.
+func (e *Engine) Run(ctx context.Context, r *Recipe, opts Options, control *Control) (*StoryResult, error) {
+	p, err := e.prepare(r)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	run := p.newRun(e, record.RoleMain, p.before)
+	run.Name, run.Overrides, run.PosedBy = opts.Name, opts.Overrides, opts.Tasks
+	tasks, err := e.tasksFor(ctx, p, run)
+	if err != nil {
+		return nil, err
+	}
+	run.Warnings = append(run.Warnings, p.warnings...)
+	if err := e.Sink.CreateRun(ctx, run); err != nil {
+		return nil, err
+	}
+	s := &story{engine: e, control: control, plan: p, out: opts.Out, began: e.Now()}
+	e.tell(StageStarted{StageRun})
+	if err := s.simulate(ctx, run, p.before, tasks, nil); err != nil {
+		return nil, err
+	}
+	return s.rest(ctx, run)
+}
+
+// ResumeOptions of a resume.
+type ResumeOptions struct {
+	// Force goes on although the agent's files have changed.
+	Force bool
+	// Out is the folder for training files.
+	Out string
+}
+
+// Resume goes on with a story by the recipe that is stored with its first run:
+// it tops up to exactly what was asked, makes again what infrastructure lost,
+// and then does whatever of the story has no committed result. On a complete
+// story it changes nothing.
+func (e *Engine) Resume(ctx context.Context, runID string, opts ResumeOptions, control *Control) (*StoryResult, error) {
+	run, err := e.Source.Run(ctx, runID)
+	if err != nil {
+		return nil, err
+	}
+	if run.Parent != "" { // a part of a story: the story is what is resumed
+		if run, err = e.Source.Run(ctx, run.Parent); err != nil {
+			return nil, err
+		}
+	}
+	if run.Role == record.RoleImport {
+		return nil, record.Problemf("not_resumable", "run a recipe to make new rollouts", "run %s was imported: there is nothing to go on with", run.ID)
+	}
+	p, err := e.prepareStored(run)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	if run.FilesHash != p.before.filesHash && !opts.Force {
+		return nil, record.Problemf("agent_changed", "start a new run, or go on with --force and mix two agents in one run",
+			"the files of the agent of run %s have changed since it began", run.ID)
+	}
+	s := &story{engine: e, control: control, plan: p, out: opts.Out, began: e.Now()}
+	if err := s.resumeRun(ctx, run, p.before, StageRun); err != nil {
+		return nil, err
+	}
+	return s.rest(ctx, run)
+}
+
+// resumeRun goes on with one run unless it has all that was asked.
+func (s *story) resumeRun(ctx context.Context, run *record.Run, a *arm, stage Stage) error {
+	past, err := s.engine.past(ctx, run)
+	if err != nil {
+		return err
+	}
+	if run.Status == record.RunDone && past.retry == 0 {
+		return nil
+	}
+	if err := s.engine.Sink.ReopenRun(ctx, run.ID); err != nil {
+		return err
+	}
+	s.engine.tell(StageStarted{stage})
+	tasks, err := s.engine.tasksFor(ctx, s.plan, run)
+	if err != nil {
+		return err
+	}
+	return s.simulate(ctx, run, a, tasks, past)
+}
+
+// rest is the story after its first run.
+func (s *story) rest(ctx context.Context, run *record.Run) (*StoryResult, error) {
+	s.describe(run)
+	if pass, err := s.engine.Pass(ctx, run.ID, false); err == nil {
+		s.result.Pass = &pass
+	}
+	if run.Hollow || run.StoppedBecause != record.StoppedComplete {
+		return s.end(), nil
+	}
+	if err := s.cuts(ctx, run); err != nil {
+		return nil, err
+	}
+	if s.plan.after != nil && !s.control.stopped() {
+		if err := s.compare(ctx, run); err != nil {
+			return nil, err
+		}
+	}
+	return s.end(), nil
+}
+
+func (s *story) end() *StoryResult {
+	s.result.Seconds = s.engine.Now().Sub(s.began).Seconds()
+	if s.control.stopped() {
+		s.result.StoppedBecause = record.StoppedInterrupted
+	}
+	return &s.result
+}
+
+// describe fills the result from the first run.
+func (s *story) describe(run *record.Run) {
+	r := &s.result
+	r.Run, r.Name, r.Tasks, r.Rollouts = run.ID, run.Name, run.Counts.Tasks, run.Counts.Done
+	r.Lost, r.StoppedBecause, r.Hollow, r.Error = run.Counts.Lost, run.StoppedBecause, run.Hollow, run.Error
+	if r.Lost == nil {
+		r.Lost = map[record.Cause]int{}
+	}
+	r.Warnings = append(r.Warnings, run.Warnings...)
+}
+
+// cuts writes each training file that has not been written yet.
+func (s *story) cuts(ctx context.Context, run *record.Run) error {
+	specs := s.plan.recipe.Cut
+	if len(specs) == 0 {
+		return nil
+	}
+	s.engine.tell(StageStarted{StageCut})
+	written, err := s.engine.Source.Exports(ctx, run.ID)
+	if err != nil {
+		return err
+	}
+	for _, spec := range specs {
+		format := spec.Format
+		if format == "" {
+			format = "whileai"
+		}
+		if alreadyWritten(written, spec.For, format) {
+			continue
+		}
+		file := filepath.Join(s.out, run.ID+"."+spec.For+".jsonl")
+		if format != "whileai" {
+			file = filepath.Join(s.out, run.ID+"."+spec.For+"."+format+".jsonl")
+		}
+		c, err := s.engine.Cut(ctx, run.ID, spec.For, format, file)
+		var empty *record.Problem
+		if errors.As(err, &empty) && empty.Code == "empty_selection" { // said; the story goes on
+			message := empty.Error()
+			c.Error = &message
+		} else if err != nil {
+			return err
+		}
+		s.result.Cut = append(s.result.Cut, c)
+		s.engine.tell(CutFinished{c})
+	}
+	return nil
+}
+
+func alreadyWritten(written []record.ExportRecord, target, format string) bool {
+	for _, w := range written {
+		if w.For == target && w.Format == format {
+			return true
+		}
+	}
+	return false
+}
+
+// compare runs before and after on the held-out tasks, and reports the delta.
+func (s *story) compare(ctx context.Context, run *record.Run) error {
+	children, err := s.engine.Source.Children(ctx, run.ID)
+	if err != nil {
+		return err
+	}
+	before := run
+	if run.Mode != record.ModeEval { // an eval run is itself the before
+		if before, err = s.part(ctx, run, run, children, record.RoleBefore, s.plan.before, StageBefore); before == nil || err != nil {
+			return err
+		}
+	}
+	s.result.Before = &before.ID
+	after, err := s.part(ctx, run, before, children, record.RoleAfter, s.plan.after, StageAfter)
+	if after == nil || err != nil {
+		return err
+	}
+	s.result.After = &after.ID
+	return s.delta(ctx, run, before, after)
+}
+
+// part is one arm's eval run on the tasks of another run: the one that is there, gone on with, or a new one.
+// It is nil where the run did not come to its end; the story stops there.
+func (s *story) part(ctx context.Context, run, tasksOf *record.Run, children []*record.Run, role string, a *arm, stage Stage) (*record.Run, error) {
+	part, err := s.partRun(ctx, run, tasksOf, children, role, a, stage)
+	if err != nil {
+		return nil, err
+	}
+	if part.StoppedBecause != record.StoppedComplete {
+		s.result.Warnings = append(s.result.Warnings, record.Warning{Code: role + "_stopped",
+			Text: fmt.Sprintf("the %s arm stopped (%s), so there is no delta: %s", role, part.StoppedBecause, part.Error), Fix: "assay resume " + run.ID})
+		s.result.StoppedBecause = part.StoppedBecause
+		return nil, nil
+	}
+	return part, nil
+}
+
+func (s *story) partRun(ctx context.Context, run, tasksOf *record.Run, children []*record.Run, role string, a *arm, stage Stage) (*record.Run, error) {
+	for _, c := range children {
+		if c.Role == role {
+			return c, s.resumeRun(ctx, c, a, stage)
+		}
+	}
+	part := s.plan.newRun(s.engine, role, a)
+	part.Parent, part.PosedBy, part.Mode = run.ID, tasksOf.ID, record.ModeEval
+	part.EvalRuns = s.plan.settings.DeltaRuns
+	part.Overrides = run.Overrides
+	tasks, err := s.engine.tasksFor(ctx, s.plan, part)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.engine.Sink.CreateRun(ctx, part); err != nil {
+		return nil, err
+	}
+	s.engine.tell(StageStarted{stage})
+	return part, s.simulate(ctx, part, a, tasks, nil)
+}
+
+// delta compares the two arms and keeps the report.
+func (s *story) delta(ctx context.Context, run, before, after *record.Run) error {
+	s.engine.tell(StageStarted{StageDelta})
+	report, err := s.engine.Delta(ctx, before.ID, after.ID, s.plan.deltaOptions())
+	if err != nil {
+		return err
+	}
+	s.result.Delta = &report
+	if err := s.engine.saveDelta(ctx, run.ID, &report); err != nil {
+		return err
+	}
+	s.engine.tell(DeltaFinished{Before: before.ID, After: after.ID, Report: report})
+	return nil
+}

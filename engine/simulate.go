@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"assay/engine/record"
+	"assay/engine/rollout"
+)
+
+// simulate makes a run's rollouts and leaves the run on disk with how it ended.
+// past is nil for a new run.
+func (s *story) simulate(ctx context.Context, run *record.Run, a *arm, tasks *taskSource, past *pastRows) error {
+	settings := s.plan.settings
+	settings.Mode, settings.EvalRuns = run.Mode, run.EvalRuns
+	sim := &simulation{
+		engine: s.engine, control: s.control, run: run, settings: settings,
+		grader: s.plan.grader, prompt: a.policy.SystemPrompt, tools: a.tools,
+		planner: tasks.planner, stored: tasks.stored, upFront: !s.plan.feedback(run), back: map[string]bool{},
+	}
+	sim.runner = s.runner(run, a)
+	run.Status, run.StoppedBecause, run.Error = record.RunRunning, "", ""
+	run.Counts = record.Counts{Excluded: tasks.excluded}
+	if past != nil {
+		sim.past = past.rows
+		for _, o := range past.rows {
+			sim.count(o)
+			if sim.upFront { // nobody reads what it did again
+				o.Rollout.Steps, o.Rollout.FinalText = nil, ""
+			}
+		}
+	}
+	run.Warnings = append(run.Warnings, tasks.warnings...)
+	s.engine.tell(RunStarted{*run})
+	reason, err := sim.simulate(ctx)
+	s.finish(run, reason, sim, tasks)
+	if err != nil {
+		run.Error = record.Text(err.Error())
+	}
+	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	if saveErr := s.engine.Sink.UpdateRun(saving, run); saveErr != nil && err == nil {
+		err = saveErr
+	}
+	s.engine.tell(RunFinished{*run})
+	return err
+}
+
+// saveTimeout bounds the last write of a run whose story was cancelled: a disk
+// that does not answer in ten seconds will not.
+const saveTimeout = 10 * time.Second
+
+// runner is the rollout machinery for one arm of one run.
+func (s *story) runner(run *record.Run, a *arm) *rollout.Runner {
+	e := s.engine
+	r := &rollout.Runner{
+		Agent: a.agent, Policy: a.policy, ToolsBy: a.toolsBy, Seed: run.Seed,
+		MaxTurns: a.maxTurns, Timeout: a.timeout, Now: e.Now,
+	}
+	if e.Observe != nil {
+		r.Hooks.Step = func(rolloutID string, index int, step record.Step) {
+			e.tell(StepTaken{RunID: run.ID, RolloutID: rolloutID, Index: index, Step: step})
+		}
+		r.Hooks.Text = func(rolloutID string, d record.Delta) {
+			e.tell(TextStreamed{RunID: run.ID, RolloutID: rolloutID, Delta: d})
+		}
+		r.Hooks.Retried = func(rolloutID string, cause record.Cause, err error) {
+			e.tell(RolloutRetried{RunID: run.ID, RolloutID: rolloutID, Cause: cause, Err: err})
+		}
+	}
+	return r
+}
+
+// finish says how a run ended: status, coverage, and what weakens its numbers.
+func (s *story) finish(run *record.Run, reason record.StopReason, sim *simulation, tasks *taskSource) {
+	run.StoppedBecause, run.Status = reason, reason.Status()
+	if reason == record.StoppedAgentFailed || reason == record.StoppedEmptyReplies || reason == record.StoppedAuth || reason == record.StoppedWrongAddress {
+		run.Error = sim.blocked
+	}
+	run.FinishedAt = s.engine.Now()
+	c := &run.Counts
+	run.Hollow = c.Done > 0 && c.Calls == 0 && len(s.plan.tools) > 0
+	warned := map[string]bool{}
+	for _, w := range run.Warnings {
+		warned[w.Code+w.Text] = true
+	}
+	add := func(ws ...record.Warning) {
+		for _, w := range ws {
+			if !warned[w.Code+w.Text] {
+				warned[w.Code+w.Text] = true
+				run.Warnings = append(run.Warnings, w)
+				s.engine.tell(Warned{run.ID, w})
+			}
+		}
+	}
+	if t := tasks.search; t != nil {
+		report := t.Report()
+		c.Dropped = report.Equal + report.NearDuplicates
+		c.Excluded += report.Excluded
+		add(report.Warnings...)
+		coverage := t.Coverage(sim.cameBack())
+		run.Coverage = &coverage
+	}
+	add(runWarnings(run)...)
+}
+
+// runWarnings are what a finished run's counts say of its numbers.
+func runWarnings(run *record.Run) []record.Warning {
+	var ws []record.Warning
+	c := &run.Counts
+	if n := c.LostTotal(); n > 0 {
+		ws = append(ws, record.Warning{Code: "lost", Text: fmt.Sprintf("%d of %d rollouts were lost (%s); they are not missing at random, so a rate over the rest is not that of all", n, n+c.Done, lostList(c.Lost)),
+			Fix: "assay resume " + run.ID + " makes those that infrastructure lost again"})
+	}
+	if run.Hollow {
+		ws = append(ws, record.Warning{Code: "hollow", Text: "no rollout called a tool, though there are tools: nothing was tested", Fix: "see that the agent is given its tools and calls them"})
+	}
+	if run.Scorer == "" {
+		ws = append(ws, record.Warning{Code: "no_reward", Text: "no marker, verifier or judge is the reward, so every reward is null: conduct alone does not say that the task was done", Fix: "write grade.reward in the recipe"})
+	} else if un := c.Done - c.Graded; un > 0 {
+		ws = append(ws, record.Warning{Code: "unjudged", Text: fmt.Sprintf("%d of %d rollouts have no reward and are in no rate", un, c.Done), Fix: "assay grade " + run.ID + " --only-missing, or make the reward total"})
+	}
+	if c.Excluded > 0 {
+		ws = append(ws, record.Warning{Code: "trained", Text: fmt.Sprintf("%d tasks were left out: they were exported for training", c.Excluded), Fix: "another --seed poses new ones"})
+	}
+	if run.Mode == record.ModeEval && c.HeldOut < minHeldOut {
+		ws = append(ws, fewHeldOut(c.HeldOut))
+	}
+	return ws
+}
+
+func fewHeldOut(n int) record.Warning {
+	return record.Warning{Code: "few_held_out", Text: fmt.Sprintf("%d tasks are held out; a comparison needs %d to say anything and 20 to be worth reading", n, minHeldOut),
+		Fix: "raise simulate.situations, simulate.phrasings or simulate.holdout"}
+}
