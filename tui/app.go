@@ -67,6 +67,11 @@ type root struct {
 	help          bool
 	toast         *ui.ToastMsg
 	toastGen      int
+
+	// later and wait are what takes time by the clock or by a story; a test that
+	// drives the model by hand puts its own here.
+	later func(time.Duration, tea.Msg) tea.Cmd
+	wait  func(Story) tea.Cmd
 }
 
 func newRoot(ctx context.Context, o Options, box *mailbox, g *guard) *root {
@@ -75,7 +80,8 @@ func newRoot(ctx context.Context, o Options, box *mailbox, g *guard) *root {
 		name = "mono"
 	}
 	theme := ui.ThemeNamed(name)
-	m := &root{ctx: ctx, opts: o, box: box, guard: g, theme: theme, fixed: name != "", front: screenRuns, mouse: true, storyIDs: map[string]bool{}}
+	m := &root{ctx: ctx, opts: o, box: box, guard: g, theme: theme, fixed: name != "", front: screenRuns, mouse: true, storyIDs: map[string]bool{},
+		later: sendLater(ctx), wait: waitFor}
 	m.runs = runs.New(ctx, runs.Options{Store: o.Store, Pass: o.Pass, Recipes: o.Recipes, Now: o.Now, Theme: theme})
 	m.live = live.New(ctx, live.Options{Store: o.Store, Pass: o.Pass, Now: o.Now, Theme: theme})
 	m.saved = live.New(ctx, live.Options{Store: o.Store, Pass: o.Pass, Now: o.Now, Theme: theme})
@@ -342,15 +348,29 @@ func (m *root) say(msg ui.ToastMsg) tea.Cmd {
 	if msg.Bad {
 		stay *= 2 // an error takes longer to read
 	}
-	ctx := m.ctx
-	return func() tea.Msg {
-		over := time.NewTimer(stay)
-		defer over.Stop()
-		select {
-		case <-over.C:
-		case <-ctx.Done():
+	return m.later(stay, toastOverMsg(gen))
+}
+
+// sendLater sends a message after a while, at the latest when ctx ends.
+func sendLater(ctx context.Context) func(time.Duration, tea.Msg) tea.Cmd {
+	return func(d time.Duration, msg tea.Msg) tea.Cmd {
+		return func() tea.Msg {
+			over := time.NewTimer(d)
+			defer over.Stop()
+			select {
+			case <-over.C:
+			case <-ctx.Done():
+			}
+			return msg
 		}
-		return toastOverMsg(gen)
+	}
+}
+
+// waitFor tells when a story has ended.
+func waitFor(s Story) tea.Cmd {
+	return func() tea.Msg {
+		<-s.Done()
+		return endedMsg{s}
 	}
 }
 

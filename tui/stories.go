@@ -58,15 +58,10 @@ func (m *root) begun(msg begunMsg) tea.Cmd {
 		m.storyIDs[msg.runID] = true
 		m.runs.SetActive(m.storyIDs)
 	}
-	story := msg.story
-	wait := func() tea.Msg {
-		<-story.Done()
-		return endedMsg{story}
-	}
 	if m.leaving {
-		story.Stop()
+		m.story.Stop()
 	}
-	return tea.Batch(m.live.Open(msg.runID, story), wait)
+	return tea.Batch(m.live.Open(msg.runID, m.story), m.wait(m.story))
 }
 
 func (m *root) news(n live.News) tea.Cmd {

@@ -190,7 +190,7 @@ func (v *rollouts) Draw(i, width int, look ui.Look) string {
 		return ui.Row(width, base, cursor, ui.S(t.Quiet, "…"))
 	}
 	mark := transcript.MarkOf(t, h.Status, h.Reward, h.JudgeStatus != "", v.threshold)
-	left := []ui.Span{cursor, ui.S(mark.Style, mark.Sign+" "), ui.S(t.Text, ui.CleanLine(string(h.Ask)))}
+	left := []ui.Span{cursor, ui.S(mark.Style, mark.Sign+" "), ui.S(t.Text, ui.Line(string(h.Ask), width))}
 	return ui.Sides(width, base, left, headFacts(t, h, mark, width))
 }
 
@@ -200,9 +200,9 @@ func headFacts(t ui.Theme, h *store.RolloutHead, mark ui.Mark, width int) []ui.S
 	word := mark.Word
 	switch {
 	case h.Status == record.StatusLost && h.Cause != "":
-		word = "lost: " + ui.CleanLine(string(h.Cause))
+		word = "lost: " + ui.Line(string(h.Cause), width)
 	case h.FailureClass != "" && mark.Sign != t.Pass().Sign:
-		word = ui.CleanLine(h.FailureClass)
+		word = ui.Line(h.FailureClass, width)
 	}
 	word = ui.Cut(word, max(width/3, 10))
 	calls := fmt.Sprintf("%d calls", h.Calls)
@@ -226,7 +226,7 @@ func headFacts(t ui.Theme, h *store.RolloutHead, mark ui.Mark, width int) []ui.S
 		held = "held out"
 	}
 	return []ui.Span{
-		ui.S(t.Quiet, "  "+ui.Pad(ui.CleanLine(h.Axes[record.AxisStance]), 13)+" "+held+" "+ui.PadLeft(calls, 8)+"  "),
+		ui.S(t.Quiet, "  "+ui.Pad(ui.Line(h.Axes[record.AxisStance], 13), 13)+" "+held+" "+ui.PadLeft(calls, 8)+"  "),
 		ui.S(mark.Style, ui.Pad(word, 18)), ui.S(t.Quiet, fmt.Sprintf(" %d ", h.Key.K+1)),
 	}
 }
@@ -235,14 +235,14 @@ func drawFlight(t ui.Theme, base ui.Style, cursor ui.Span, f *Flight, width int)
 	mark := t.Running()
 	ask := ""
 	if f.Task != nil {
-		ask = ui.CleanLine(string(f.Task.Ask))
+		ask = ui.Line(string(f.Task.Ask), width)
 	}
 	left := []ui.Span{cursor, ui.S(mark.Style, mark.Sign+" "), ui.S(t.Text, ask)}
 	doing := "thinking"
 	style := t.Quiet
 	for i := len(f.Steps) - 1; i >= 0; i-- {
 		if f.Steps[i].Kind == record.StepTool {
-			doing, style = ui.CleanLine(f.Steps[i].Tool), t.Tool
+			doing, style = ui.Line(f.Steps[i].Tool, width), t.Tool
 			if f.Steps[i].IsError {
 				doing += " ✗"
 			}

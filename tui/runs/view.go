@@ -170,7 +170,7 @@ func (m *Model) Draw(i, width int, look ui.Look) string {
 	spans := []ui.Span{cursorSpan(t, base, look), ui.S(base, " ")}
 	spans = append(spans, m.title(r, c.recipe)...)
 	if c.agent > 0 {
-		spans = append(spans, ui.S(t.Quiet, "  "+ui.Pad(ui.CleanLine(r.Program), c.agent)))
+		spans = append(spans, ui.S(t.Quiet, "  "+ui.Pad(ui.Line(r.Program, c.agent), c.agent)))
 	}
 	spans = append(spans, m.passSpans(r, c)...)
 	if c.mix > 0 {
@@ -190,11 +190,11 @@ func (m *Model) Draw(i, width int, look ui.Look) string {
 // title is the recipe with the run's name or its part in a story.
 func (m *Model) title(r *record.Run, width int) []ui.Span {
 	t := m.theme
-	name := ui.CleanLine(r.Recipe)
+	name := ui.Line(r.Recipe, width)
 	if name == "" {
 		name = "(" + ui.CleanLine(string(r.Mode)) + ")"
 	}
-	beside := ui.CleanLine(r.Name)
+	beside := ui.Line(r.Name, width)
 	if r.Parent != "" {
 		name = "  └ " + ui.CleanLine(r.Role)
 	}

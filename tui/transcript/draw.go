@@ -151,8 +151,8 @@ func (p pen) call(s *record.Step, open bool, flags []string) []string {
 	}
 	indent := ui.Spaces(p.gutter() - 3)
 	left := []ui.Span{
-		ui.S(p.base, indent), ui.S(t.Quiet, fold), ui.S(t.Tool, ui.CleanLine(s.Tool)),
-		ui.S(t.Quiet, "  "+arguments(s.Arguments)),
+		ui.S(p.base, indent), ui.S(t.Quiet, fold), ui.S(t.Tool, ui.Line(s.Tool, p.width)),
+		ui.S(t.Quiet, "  "+arguments(s.Arguments, p.width)),
 	}
 	rows := []string{p.sides(left, outcome(t, s))}
 	return append(rows, p.flags(flags, p.gutter())...)
@@ -195,28 +195,25 @@ func (p pen) verdict(it *item, r ref) []string {
 	return rows
 }
 
-// shownArguments is how much of a call's arguments its one line reads; the rest
-// is there when it is unfolded.
-const shownArguments = 400
+// shownArguments is how many bytes of a call's arguments its one line reads, more
+// than a row shows; all of them are there when it is unfolded.
+const shownArguments = 4 << 10
 
-// arguments is a call's arguments on one line, without the outer braces.
-func arguments(raw json.RawMessage) string {
+// arguments is a call's arguments on one line of so many cells, without the outer
+// braces.
+func arguments(raw json.RawMessage, width int) string {
 	if len(raw) > shownArguments {
-		cut := raw[:shownArguments]
-		for back := 0; back < 3 && raw[len(cut)]&0xC0 == 0x80; back++ {
-			cut = cut[:len(cut)-1]
-		}
-		return ui.CleanLine(strings.TrimPrefix(string(cut), "{")) + "…"
+		return ui.Line(strings.TrimPrefix(string(raw[:shownArguments]), "{"), width)
 	}
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
-		return ui.CleanLine(string(raw))
+		return ui.Line(string(raw), width)
 	}
 	s := b.String()
 	if strings.HasPrefix(s, "{") && strings.HasSuffix(s, "}") {
 		s = s[1 : len(s)-1]
 	}
-	return ui.CleanLine(s)
+	return ui.Line(s, width)
 }
 
 // outcome is what came of a call, in a word or two with a mark.
@@ -235,10 +232,12 @@ func outcome(t ui.Theme, s *record.Step) []ui.Span {
 }
 
 func errorCode(result json.RawMessage) string {
-	var e record.ToolError
+	var e struct {
+		Error record.Text `json:"error"`
+	}
 	const most = 24 // as long as the longest of our own codes, with room
 	if len(result) < 1<<16 && json.Unmarshal(result, &e) == nil && e.Error != "" {
-		return ui.Cut(ui.CleanLine(e.Error), most)
+		return ui.Cut(ui.CleanLine(string(e.Error)), most)
 	}
 	return "error"
 }

@@ -47,13 +47,37 @@ func Clean(s string) string {
 	return clean(s, "\n")
 }
 
-// CleanLine is Clean for text that must stay on one row: a line feed becomes a
-// visible mark too.
-func CleanLine(s string) string {
-	if isPlain(s, false) {
-		return s
+// bytesPerCell is the most that one cell of cleaned text can come from: a
+// character and the marks that it may carry, four bytes each.
+const bytesPerCell = (1 + maxCombining) * utf8.UTFMax
+
+// longestLine is how much of a text [CleanLine] reads: more than the widest of
+// windows shows in a row.
+const longestLine = 1 << 14
+
+// CleanLine is Clean for a name or a sentence that stands on one row: a line feed
+// becomes a visible mark too, and what no row has room for is cut off with an
+// ellipsis. Text of any length belongs in [Clean].
+func CleanLine(s string) string { return cleanLine(s, longestLine) }
+
+// Line is [CleanLine] for a row of so many cells: it costs what is seen however
+// long the text is.
+func Line(s string, width int) string {
+	return Cut(cleanLine(s, max(width, 0)*bytesPerCell+utf8.UTFMax), width)
+}
+
+func cleanLine(s string, most int) string {
+	more := ""
+	if len(s) > most {
+		for back := 0; back < 3 && s[most]&0xC0 == 0x80; back++ {
+			most-- // not inside a character
+		}
+		s, more = s[:most], ellipsis
 	}
-	return clean(s, markNewline)
+	if isPlain(s, false) {
+		return s + more
+	}
+	return clean(s, markNewline) + more
 }
 
 func isPlain(s string, newlines bool) bool {
