@@ -60,7 +60,7 @@ func (g *gridSource) took(*situation) {}
 
 // ahead are up to n points that are still to come, rows of the array first.
 func (g *gridSource) ahead(n int) []point {
-	if !g.p.quota.array && len(g.array)+len(g.beyond) < n && !g.ended {
+	if !g.p.quota.array && len(g.array)+len(g.beyond) < n {
 		g.readOn()
 	}
 	out := append([]point{}, g.array[:min(n, len(g.array))]...)
@@ -107,6 +107,9 @@ func (g *gridSource) readOn() {
 	model := g.p.in.Array.Model
 	if g.size == 0 {
 		g.size = model.Size()
+	}
+	if g.read >= g.size {
+		return
 	}
 	want, at := max(g.p.quota.grid, 64), 0
 	for row := range model.Points() {

@@ -306,19 +306,21 @@ func (p *Planner) Report() Report {
 	return p.report.clone()
 }
 
-// State is the search after the batches that were observed, for the journal. A
-// resumed run observes its committed outcomes again and comes to the same state.
+// State is the search that the last batch was planned by, for the journal: it
+// rests on the outcomes of "learnt" batches. A resumed run observes its committed
+// outcomes again and comes to the same state.
 func (p *Planner) State() json.RawMessage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	state := struct {
-		Observed int             `json:"observed"`
-		Planned  int             `json:"planned"`
-		Tasks    int             `json:"tasks"`
-		Weights  map[string]int  `json:"weights_ppm"`
-		Search   json.RawMessage `json:"search,omitempty"`
-	}{p.observed, p.batches, p.order, p.arms.byName(), nil}
+		Planned int             `json:"planned"`
+		Learnt  int             `json:"learnt"`
+		Tasks   int             `json:"tasks"`
+		Weights map[string]int  `json:"weights_ppm"`
+		Search  json.RawMessage `json:"search,omitempty"`
+	}{Planned: p.batches, Tasks: p.order, Weights: p.arms.byName()}
 	if p.hunt != nil {
+		state.Learnt = p.hunt.learnt
 		state.Search = p.hunt.state()
 	}
 	raw, err := record.Marshal(state)

@@ -1,0 +1,373 @@
+package search
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"assay/engine/record"
+)
+
+func number(v float64) *float64 { return &v }
+
+// outcome is a rollout of a task that called tools and was graded.
+func outcome(task *record.Task, behavior string, reward *float64, steps ...record.Step) record.Outcome {
+	o := record.Outcome{Rollout: record.Rollout{Key: record.Key{TaskID: task.ID}, Status: record.StatusDone, Behavior: behavior, Steps: steps, EndedBy: record.EndedByAgent}}
+	if reward != nil {
+		o.Judgment = &record.Judgment{Status: record.JudgeOK, Reward: reward}
+	}
+	return o
+}
+
+func call(tool, fault string) record.Step {
+	return record.Step{Kind: record.StepTool, Tool: tool, Fault: fault}
+}
+
+func weightsOf(a *arms) []int {
+	var out []int
+	for _, arm := range a.list {
+		out = append(out, arm.weight)
+	}
+	return out
+}
+
+func TestArmsMoveByYield(t *testing.T) {
+	a := newArms(nil)
+	a.move(map[string]yield{record.ArmStructured: {news: 10, rollouts: 10}, record.ArmLLMGuided: {news: 0, rollouts: 10}})
+	// The arms that did not run move with the mean yield of 0.5: by 1.25. Before
+	// bounds the weights are 630, 420, 125, 37.5 and 37.5 thousand, of 1,250; an
+	// open-ended share of exactly 0.1 is within its cap.
+	if got, want := weightsOf(a), []int{504_000, 336_000, 100_000, 30_000, 30_000}; !slices.Equal(got, want) {
+		t.Errorf("weights %v, want %v", got, want)
+	}
+	before := weightsOf(a)
+	a.move(nil)
+	if !slices.Equal(weightsOf(a), before) {
+		t.Errorf("weights moved without a rollout: %v", weightsOf(a))
+	}
+	pinned := newArms(map[string]float64{record.ArmStructured: 3, record.ArmOpenEnded: 1})
+	pinned.move(map[string]yield{record.ArmStructured: {news: 10, rollouts: 1}})
+	if got, want := weightsOf(pinned), []int{750_000, 0, 250_000, 0, 0}; !slices.Equal(got, want) {
+		t.Errorf("pinned weights %v, want %v", got, want)
+	}
+}
+
+func TestArmsStayWithinTheirBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := newArms(nil)
+		for range rapid.IntRange(1, 30).Draw(t, "batches") {
+			yields := map[string]yield{}
+			for _, name := range armNames() {
+				yields[name] = yield{news: rapid.IntRange(0, 40_000).Draw(t, name), rollouts: rapid.IntRange(0, 4096).Draw(t, "rollouts")}
+			}
+			a.move(yields)
+			total := 0
+			for _, arm := range a.list {
+				total += arm.weight
+				// rounding, at most one millionth an arm, goes to the first
+				if arm.weight < arm.floor || arm.weight > arm.cap+len(a.list) {
+					t.Fatalf("%s at %d is outside %d to %d", arm.name, arm.weight, arm.floor, arm.cap)
+				}
+			}
+			if total != ppm {
+				t.Fatalf("the weights add up to %d", total)
+			}
+		}
+	})
+}
+
+// A yield raises its arm and lowers the others: the sign is right.
+func TestYieldHasTheRightSign(t *testing.T) {
+	for i, name := range armNames()[:2] {
+		a := newArms(nil)
+		yields := map[string]yield{record.ArmStructured: {rollouts: 10}, record.ArmLLMGuided: {rollouts: 10}}
+		yields[name] = yield{news: 5, rollouts: 10}
+		a.move(yields)
+		if w := weightsOf(a); w[i] <= 420_000 || w[1-i] >= 420_000 {
+			t.Errorf("%s found more, and the weights are %v", name, w)
+		}
+	}
+}
+
+func TestNoveltyHasTheRightSign(t *testing.T) {
+	a := newArchive()
+	near := sketchOf([]shape{{"get_runbook", outcomeOK}, {"restart_service", outcomeOK}}, "agent")
+	if a.novelty(near) != ppm {
+		t.Error("in an empty archive everything is novel")
+	}
+	for i := range 20 {
+		a.add(sketchOf([]shape{{"get_runbook", outcomeOK}, {"restart_service", fmt.Sprint("code", i)}}, "agent"))
+	}
+	far := sketchOf([]shape{{"page_human", "timeout"}, {"page_human", "timeout"}}, "user_left")
+	if n, f := a.novelty(near), a.novelty(far); n >= f {
+		t.Errorf("a behaviour like those seen is at %d, an unlike one at %d", n, f)
+	}
+	again := a.sketches[0]
+	if a.add(again) || len(a.sketches) != 20 {
+		t.Error("a behaviour was kept twice")
+	}
+}
+
+// novelty agrees with sorting all distances.
+func TestNoveltyAgainstSorting(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := newArchive()
+		draw := func(label string) sketch {
+			var s []shape
+			for range rapid.IntRange(0, 4).Draw(t, label) {
+				s = append(s, shape{rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "tool"), rapid.SampledFrom([]string{"ok", "timeout"}).Draw(t, "outcome")})
+			}
+			return sketchOf(s, "agent")
+		}
+		for range rapid.IntRange(1, 40).Draw(t, "seen") {
+			a.add(draw("calls"))
+		}
+		s := draw("candidate")
+		var all []int
+		for i := range a.sketches {
+			all = append(all, distance(&s, &a.sketches[i]))
+		}
+		slices.Sort(all)
+		all = all[:min(len(all), neighbours)]
+		sum := 0
+		for _, d := range all {
+			sum += d
+		}
+		if got, want := a.novelty(s), sum/len(all); got != want {
+			t.Fatalf("novelty %d, by sorting %d", got, want)
+		}
+	})
+}
+
+func TestParentsOfMutation(t *testing.T) {
+	task := &record.Task{ID: "t"}
+	partly := outcome(task, "", number(1))
+	partly.Judgment.Criteria = []record.Criterion{{Name: "a", Score: number(1)}, {Name: "b", Score: number(0)}}
+	third := outcome(task, "", number(0.667))
+	for name, test := range map[string]struct {
+		outcome record.Outcome
+		want    string
+	}{
+		"a pass":                       {outcome(task, "", number(1)), ""},
+		"a fail":                       {outcome(task, "", number(0)), aimFailure},
+		"two thirds of a rubric":       {third, aimFailure},
+		"a pass with a failed part":    {partly, aimFailure},
+		"a fault of the world":         {outcome(task, "", number(1), call("get_runbook", "timeout")), aimWorldFault},
+		"a fail under a fault":         {outcome(task, "", number(0), call("get_runbook", "timeout")), aimFailure},
+		"ungraded":                     {outcome(task, "", nil), ""},
+		"ungraded, with a world fault": {outcome(task, "", nil, call("get_runbook", "stale_result")), aimWorldFault},
+	} {
+		if got := aimOf(&test.outcome, 1); got != test.want {
+			t.Errorf("%s: aim %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// searched runs a search in which an agent fails on the named tool, and gives all
+// that was posed with the states after each batch.
+func searched(t *testing.T, in Input, observeLate bool) ([]record.Posed, []string) {
+	t.Helper()
+	p := mustNew(t, in)
+	var posed []record.Posed
+	var states []string
+	var waiting [][]record.Outcome
+	observed := 0
+	for b := 0; ; b++ {
+		for observeLate && observed < b-1 || !observeLate && observed < b {
+			p.Observe(observed, waiting[observed])
+			observed++
+		}
+		batch, ok := p.Next(context.Background())
+		if !ok {
+			return posed, states
+		}
+		posed = append(posed, batch...)
+		states = append(states, string(p.State()))
+		waiting = append(waiting, outcomesOf(batch))
+	}
+}
+
+func outcomesOf(batch []record.Posed) []record.Outcome {
+	var out []record.Outcome
+	for i, d := range batch {
+		reward, steps := 1.0, []record.Step{call("get_runbook", "")}
+		if d.Task.Axes[record.AxisTool] == "restart_service" {
+			reward, steps = 0, []record.Step{call("restart_service", "")}
+		}
+		if d.Task.Fault != nil {
+			steps = append(steps, call(d.Task.Fault.Tool, d.Task.Fault.Condition))
+		}
+		out = append(out, outcome(d.Task, fmt.Sprint(len(steps), reward, i%7), &reward, steps...))
+	}
+	return out
+}
+
+// Whether a fast machine tells of a batch before the next is planned, or a slow
+// one at the last moment, the plan is the same.
+func TestFeedbackDoesNotDependOnSpeed(t *testing.T) {
+	in := oncallInput(t)
+	in.Mode, in.Holdout, in.Batch, in.Situations = record.ModeExplore, 0.25, 40, 400
+	early, statesEarly := searched(t, in, false)
+	late, statesLate := searched(t, in, true)
+	if diff := cmp.Diff(statesEarly, statesLate); diff != "" {
+		t.Errorf("the states differ:\n%s", diff)
+	}
+	if len(early) != len(late) {
+		t.Fatalf("%d tasks posed early, %d late", len(early), len(late))
+	}
+	for i := range early {
+		if early[i].Task.ID != late[i].Task.ID || early[i].Arm != late[i].Arm {
+			t.Fatalf("task %d is %s of %s early and %s of %s late", i, early[i].Task.ID, early[i].Arm, late[i].Task.ID, late[i].Arm)
+		}
+	}
+}
+
+func TestSearchUsesWhatItSaw(t *testing.T) {
+	in := oncallInput(t)
+	in.Mode, in.Holdout, in.Batch, in.Situations = record.ModeExplore, 0.25, 40, 400
+	posed, states := searched(t, in, false)
+	if len(posed) != 400 {
+		t.Fatalf("%d posed of 400", len(posed))
+	}
+	tasks := map[string]*record.Task{}
+	arms := byArm(posed)
+	for _, d := range posed {
+		tasks[d.Task.SituationID] = d.Task
+		if d.Batch < 2 && (d.Arm == record.ArmFailureMutation || d.Arm == record.ArmBehaviorTargeted) {
+			t.Errorf("batch %d has an arm that needs feedback", d.Batch)
+		}
+	}
+	if arms[record.ArmFailureMutation] == 0 || arms[record.ArmFailureMutation] > 400*8/100 {
+		t.Errorf("arms posed %v", arms)
+	}
+	for _, d := range posed {
+		if d.Task.Origin != record.OriginMutated {
+			continue
+		}
+		parent := tasks[d.Task.Parent]
+		switch {
+		case d.Arm != record.ArmFailureMutation || parent == nil:
+			t.Errorf("mutation %s of arm %s has parent %q", d.Task.ID, d.Arm, d.Task.Parent)
+		case d.HeldOut:
+			t.Errorf("mutation of %s is held out", d.Task.Parent)
+		case d.Task.Ask == parent.Ask || d.Task.SituationID != record.AskSituationID(d.Task.Ask, parent.SituationID):
+			t.Errorf("mutation %q of %q", d.Task.Ask, parent.Ask)
+		case cmp.Diff(d.Task.World, parent.World) != "" || cmp.Diff(d.Task.Fault, parent.Fault) != "":
+			t.Errorf("a mutation has another world than its parent")
+		}
+	}
+	var state struct {
+		Search struct {
+			Aims map[string]int `json:"mutations_by_aim"`
+		} `json:"search"`
+		Weights map[string]int `json:"weights_ppm"`
+	}
+	if err := json.Unmarshal([]byte(states[len(states)-1]), &state); err != nil {
+		t.Fatal(err)
+	}
+	if state.Search.Aims[aimFailure]+state.Search.Aims[aimWorldFault] != arms[record.ArmFailureMutation] || len(state.Weights) != 5 {
+		t.Errorf("the journal says %+v of %v", state, arms)
+	}
+}
+
+// Held-out tasks teach the search nothing: other outcomes for them leave the plan
+// as it is.
+func TestHeldOutTeachesNothing(t *testing.T) {
+	in := oncallInput(t)
+	in.Mode, in.Holdout, in.Batch, in.Situations = record.ModeExplore, 0.5, 40, 200
+	plan := func(spoil bool) []string {
+		p := mustNew(t, in)
+		var ids []string
+		for b := 0; ; b++ {
+			batch, ok := p.Next(context.Background())
+			if !ok {
+				return ids
+			}
+			outcomes := outcomesOf(batch)
+			for i, d := range batch {
+				ids = append(ids, d.Task.ID)
+				if d.HeldOut && spoil {
+					outcomes[i] = outcome(d.Task, fmt.Sprint("spoilt", i), number(0), call("page_human", "timeout"), call("page_human", "not_found"))
+				}
+			}
+			p.Observe(b, outcomes)
+		}
+	}
+	if diff := cmp.Diff(plan(false), plan(true)); diff != "" {
+		t.Errorf("held-out outcomes moved the plan:\n%s", diff)
+	}
+}
+
+func TestTargetsAimAtUnseenCalls(t *testing.T) {
+	in := oncallInput(t)
+	in.Mode, in.Holdout, in.Batch, in.Situations = record.ModeExplore, 0, 40, 400
+	p := mustNew(t, in)
+	p.hunt.shapes[shape{"get_runbook", outcomeOK}] = true
+	p.hunt.targets.aim()
+	s, ok := p.hunt.targets.next()
+	if !ok {
+		t.Fatal("no target")
+	}
+	if s.axes[record.AxisTool] != record.ToolMulti {
+		t.Errorf("the first target brings about one unseen call, where some bring two: %v", s.axes)
+	}
+	for _, pt := range p.hunt.targets.queue {
+		if !slices.ContainsFunc(expected(pt), func(c shape) bool { return !p.hunt.shapes[c] }) {
+			t.Errorf("%v aims at nothing new", pt.axes)
+		}
+	}
+}
+
+func TestObserveOutOfOrderPanics(t *testing.T) {
+	p := mustNew(t, oncallInput(t))
+	defer func() {
+		if r := recover(); r == nil || !strings.Contains(fmt.Sprint(r), "batch 1") {
+			t.Errorf("got %v", r)
+		}
+	}()
+	p.Observe(1, nil)
+}
+
+// near, which looks only where word pairs are shared, finds what comparing with
+// everything finds.
+func TestNearDuplicatesAgainstAll(t *testing.T) {
+	words := []string{"please", "restart", "the", "billing", "service", "now", "thanks", "it", "fails", "again"}
+	rapid.Check(t, func(t *rapid.T) {
+		s := newSeenTasks()
+		var added []seenAsk
+		for i := range rapid.IntRange(2, 25).Draw(t, "asks") {
+			base := rapid.SliceOfN(rapid.SampledFrom(words), 0, 12).Draw(t, "ask")
+			if len(added) > 0 && rapid.Bool().Draw(t, "like the last") {
+				base = append(strings.Fields("please restart the billing service now thanks it fails"), base[:min(1, len(base))]...)
+			}
+			task := &record.Task{ID: fmt.Sprint(i), SituationID: fmt.Sprint("s", i%9), Origin: record.OriginOpenEnded, Ask: record.Text(strings.Join(base, " "))}
+			ask, want := askOf(task), false
+			for _, other := range added {
+				want = want || other.situation != ask.situation && jaccard(ask.pairs, other.pairs) >= nearShare
+			}
+			if got := s.near(task); got != want {
+				t.Fatalf("%q: near = %v, against all %v", task.Ask, got, want)
+			}
+			s.add(task)
+			added = append(added, ask)
+		}
+	})
+}
+
+func BenchmarkNovelty100k(b *testing.B) {
+	a := newArchive()
+	for i := range 100_000 {
+		a.add(sketchOf([]shape{{fmt.Sprint("tool", i%50), fmt.Sprint(i % 7)}, {fmt.Sprint("tool", i%41), fmt.Sprint(i % 11)}, {fmt.Sprint("tool", i%13), fmt.Sprint(i)}}, "agent"))
+	}
+	s := sketchOf([]shape{{"tool3", "1"}, {"tool7", "2"}}, "agent")
+	for b.Loop() {
+		a.novelty(s)
+	}
+	b.ReportMetric(float64(len(a.sketches)), "behaviours")
+}
