@@ -446,7 +446,7 @@ func TestJudge(t *testing.T) {
 		t.Cleanup(j.Close)
 		return j
 	}
-	raw, err := judge("verdict").Grade(t.Context(), GradeRequest{Prompt: "ask", FinalText: "the final text"})
+	raw, err := judge("verdict").Grade(t.Context(), record.JudgeRequest{Prompt: "ask", FinalText: "the final text"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -458,15 +458,15 @@ func TestJudge(t *testing.T) {
 	if err := json.Unmarshal(raw, &verdict); err != nil || verdict.Reward != 0.5 || verdict.Reason != "the final text" || verdict.Text != 7 {
 		t.Errorf("verdict %s, %v", raw, err)
 	}
-	if _, err := judge("echo2").Grade(t.Context(), GradeRequest{}); record.CauseOf(err) != record.CauseJudge {
+	if _, err := judge("echo2").Grade(t.Context(), record.JudgeRequest{}); record.CauseOf(err) != record.CauseJudge {
 		t.Errorf("a judge that ends: %v of cause %q", err, record.CauseOf(err))
 	}
-	if _, err := judge("raw", `{"type":"reply","id":"ID","final_text":"x"}`).Grade(t.Context(), GradeRequest{}); err == nil || !strings.Contains(err.Error(), "none of verdict, error") {
+	if _, err := judge("raw", `{"type":"reply","id":"ID","final_text":"x"}`).Grade(t.Context(), record.JudgeRequest{}); err == nil || !strings.Contains(err.Error(), "none of verdict, error") {
 		t.Errorf("a judge that replies: %v", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if _, err := judge("hang").Grade(ctx, GradeRequest{}); !errors.Is(err, context.DeadlineExceeded) || record.CauseOf(err) != record.CauseJudge {
+	if _, err := judge("hang").Grade(ctx, record.JudgeRequest{}); !errors.Is(err, context.DeadlineExceeded) || record.CauseOf(err) != record.CauseJudge {
 		t.Errorf("a judge that hangs: %v of cause %q", err, record.CauseOf(err))
 	}
 }

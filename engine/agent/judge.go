@@ -11,18 +11,6 @@ import (
 	"assay/engine/record"
 )
 
-// GradeRequest is what a command judge is asked: a transcript as the agent
-// itself saw it, and what to grade it by. It holds no truth and no fault plan.
-type GradeRequest struct {
-	Rubric       *record.Text // nil: the judge knows its own
-	SystemPrompt record.Text
-	Tools        []record.Tool
-	Prompt       record.Text
-	Steps        []record.Step
-	FinalText    record.Text
-	Reference    json.RawMessage // nil: there is none
-}
-
 // CommandJudge is a program that answers grade messages with verdicts, in the
 // framing of the agent protocol. It is safe for concurrent use; its processes
 // end with Close.
@@ -44,11 +32,11 @@ func NewCommandJudge(c CommandConfig) (*CommandJudge, error) {
 // Close is that of [Command].
 func (j *CommandJudge) Close() { j.pool.close() }
 
-// Grade asks for one verdict and gives its message whole, as it was written: what
+// Grade asks for one verdict, on a transcript as the agent itself saw it, and gives its message whole, as it was written: what
 // counts as a verdict is for the grader to say. A deadline of ctx is
 // [context.DeadlineExceeded]. Errors are [record.AgentError]s of cause judge,
 // infrastructure or interrupted.
-func (j *CommandJudge) Grade(ctx context.Context, r GradeRequest) (json.RawMessage, error) {
+func (j *CommandJudge) Grade(ctx context.Context, r record.JudgeRequest) (json.RawMessage, error) {
 	began := time.Now()
 	id := strconv.FormatUint(j.ids.Add(1), 10)
 	first, err := writeLine(gradeMessage{
