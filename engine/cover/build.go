@@ -96,18 +96,57 @@ func prepare(m Model, o Options) (*plan, error) {
 	return &plan{model: m, opts: o, space: newSpace(m.sizes(), m.strength(), s), solver: s, key: m.key()}, nil
 }
 
+// trialShare is the part of the effort that each beginning of an array gets
+// before the smallest goes on alone.
+const trialShare = 8
+
+// joint makes the rows of one array over the whole model.
 func (p *plan) joint(ctx context.Context) ([][]int, error) {
-	g := newGrower(p.space, p.solver, record.Stream("cover", p.key, "grow"))
-	rows := make([][]int, 0, len(p.opts.Pinned))
-	for _, row := range p.opts.Pinned {
+	grown, err := p.grow(ctx, p.opts.Pinned, "")
+	if err != nil || p.opts.effort() == 0 {
+		return grown, err
+	}
+	bound := lowerBound(p.model, p.space)
+	starts := [][][]int{grown}
+	if len(p.opts.Pinned) == 0 && len(grown) > bound {
+		for i, seed := range seeds(p, record.Stream("cover", p.key, "seed"), len(grown)) {
+			rows, err := p.grow(ctx, seed, fmt.Sprintf("seed %d", i))
+			if err != nil {
+				return nil, err
+			}
+			starts = append(starts, rows)
+		}
+	}
+	if p.space.strength != 2 {
+		return fewest(starts), nil
+	}
+	effort := p.opts.effort()
+	if len(starts) > 1 {
+		trial := effort / trialShare
+		for i, rows := range starts {
+			if starts[i], err = shrink(ctx, p, rows, bound, trial, fmt.Sprintf("trial %d", i)); err != nil {
+				return nil, err
+			}
+			effort -= trial
+		}
+	}
+	return shrink(ctx, p, fewest(starts), bound, effort, "")
+}
+
+// grow adds rows to the given ones until all is covered.
+func (p *plan) grow(ctx context.Context, given [][]int, purpose string) ([][]int, error) {
+	g := newGrower(p.space, p.solver, record.Stream("cover", p.key, "grow", purpose))
+	rows := make([][]int, 0, len(given))
+	for _, row := range given {
 		g.cover(row)
 		rows = append(rows, slices.Clone(row))
 	}
-	rows, err := g.grow(ctx, rows)
-	if err != nil || p.space.strength != 2 {
-		return rows, err
-	}
-	return shrink(ctx, p, rows, lowerBound(p.model, p.space))
+	return g.grow(ctx, rows)
+}
+
+// fewest is the shortest of some arrays, the first among equals.
+func fewest(arrays [][][]int) [][]int {
+	return slices.MinFunc(arrays, func(a, b [][]int) int { return cmp.Compare(len(a), len(b)) })
 }
 
 // array wraps rows with what is said about them.

@@ -20,13 +20,15 @@ type shrinker struct {
 	width  int // words in a set of literals
 	pinned int // rows at the start that stay as they are
 
-	rows  [][]int // literals, one a column
-	held  [][]uint64
-	count []uint16 // literal x literal: rows that hold both
-	never []uint64 // literal: the literals it meets in no row
-	once  []uint64 // literal: those it meets in exactly one
-	open  []int32  // uncovered valid pairs, as a*n+b with a < b
-	place []int32  // pair to its place in open, -1 where it is covered
+	columnOf []int      // literal to its column
+	rows     [][]int    // literals, one a column
+	held     [][]uint64 // row to its literals
+	holders  [][]uint64 // literal to the rows that hold it, pinned ones left out
+	count    []uint16   // literal x literal: rows that hold both
+	never    []uint64   // literal: the literals it meets in no row
+	once     []uint64   // literal: those it meets in exactly one
+	open     []int32    // uncovered valid pairs, as a*n+b with a < b
+	place    []int32    // pair to its place in open, -1 where it is covered
 
 	tabu   [][]int // row, column: the move until which its value stays
 	moves  int
@@ -35,15 +37,14 @@ type shrinker struct {
 }
 
 // tenure is the longest time, in moves, that a changed value stays. Nurmela used
-// lists of one to ten moves.
-const tenure = 10
+// lists of one to ten moves; of 1, 2, 3, 4, 5, 6, 10, 30 and 100, three and four
+// gave the smallest arrays of this package's benchmarks.
+const tenure = 3
 
 // shrink is rows with as many taken out as the effort finds a way to do without.
-func shrink(ctx context.Context, p *plan, rows [][]int, bound int) ([][]int, error) {
-	if len(p.space.sizes) < 2 || p.opts.effort() == 0 {
-		return rows, nil
-	}
-	s := newShrinker(p, rows)
+func shrink(ctx context.Context, p *plan, rows [][]int, bound, effort int, purpose string) ([][]int, error) {
+	s := newShrinker(p, rows, record.Stream("cover", p.key, "shrink", purpose))
+	s.effort = effort
 	for len(s.rows) > max(bound, s.pinned) && s.spent < s.effort {
 		s.remove(s.leastMissed())
 		done, err := s.search(ctx)
@@ -58,12 +59,21 @@ func shrink(ctx context.Context, p *plan, rows [][]int, bound int) ([][]int, err
 	return rows, nil
 }
 
-func newShrinker(p *plan, rows [][]int) *shrinker {
+func newShrinker(p *plan, rows [][]int, rng *rand.Rand) *shrinker {
 	n := p.solver.first[len(p.space.sizes)]
 	s := &shrinker{
-		solver: p.solver, rng: record.Stream("cover", p.key, "shrink"), width: (n + 63) / 64,
-		pinned: len(p.opts.Pinned), effort: p.opts.effort(),
-		count: make([]uint16, n*n), place: make([]int32, n*n),
+		solver: p.solver, rng: rng, width: (n + 63) / 64,
+		pinned: len(p.opts.Pinned),
+		count:  make([]uint16, n*n), place: make([]int32, n*n),
+		columnOf: make([]int, n), holders: make([][]uint64, n),
+	}
+	for column, first := range p.solver.first[:len(p.space.sizes)] {
+		for v := range p.space.sizes[column] {
+			s.columnOf[first+v] = column
+		}
+	}
+	for l := range s.holders {
+		s.holders[l] = newBitset(len(rows))
 	}
 	s.never, s.once = make([]uint64, n*s.width), make([]uint64, n*s.width)
 	for i := range s.place {
@@ -74,7 +84,7 @@ func newShrinker(p *plan, rows [][]int) *shrinker {
 		a, b := s.literal(t[0]), s.literal(t[1])
 		bitset(s.never[a*s.width:]).set(b)
 		bitset(s.never[b*s.width:]).set(a)
-		s.uncover(a, b)
+		s.uncover(s.pair(a, b))
 	}
 	for _, row := range rows {
 		s.insert(row)
@@ -91,13 +101,30 @@ func (s *shrinker) insert(row []int) {
 		literals[p] = s.solver.first[p] + v
 		bitset(held).set(literals[p])
 	}
+	if r := len(s.rows); r >= s.pinned {
+		for _, l := range literals {
+			bitset(s.holders[l]).set(r)
+		}
+	}
 	s.rows, s.held, s.tabu = append(s.rows, literals), append(s.held, held), append(s.tabu, make([]int, len(row)))
 	s.each(literals, s.meet)
 }
 
+// remove takes a row out; the last takes its place.
 func (s *shrinker) remove(r int) {
 	s.each(s.rows[r], s.part)
-	s.rows, s.held, s.tabu = slices.Delete(s.rows, r, r+1), slices.Delete(s.held, r, r+1), slices.Delete(s.tabu, r, r+1)
+	last := len(s.rows) - 1
+	for _, l := range s.rows[r] {
+		bitset(s.holders[l]).clear(r)
+	}
+	if r != last {
+		for _, l := range s.rows[last] {
+			bitset(s.holders[l]).clear(last)
+			bitset(s.holders[l]).set(r)
+		}
+	}
+	s.rows[r], s.held[r], s.tabu[r] = s.rows[last], s.held[last], s.tabu[last]
+	s.rows, s.held, s.tabu = s.rows[:last], s.held[:last], s.tabu[:last]
 }
 
 // leastMissed is the row, pinned ones apart, that alone holds the fewest pairs.
@@ -126,14 +153,13 @@ func overlap(a, b []uint64) (n int) {
 
 // meet counts one more row with both literals.
 func (s *shrinker) meet(a, b int) {
-	n := len(s.solver.of)
-	s.count[a*n+b]++
-	s.count[b*n+a]++
-	switch s.count[a*n+b] {
+	pair := s.pair(a, b)
+	s.count[pair]++
+	switch s.count[pair] {
 	case 1:
 		s.flip(s.never, a, b)
 		s.flip(s.once, a, b)
-		s.covered(a, b)
+		s.close(pair)
 	case 2:
 		s.flip(s.once, a, b)
 	}
@@ -141,17 +167,24 @@ func (s *shrinker) meet(a, b int) {
 
 // part counts one row less with both literals.
 func (s *shrinker) part(a, b int) {
-	n := len(s.solver.of)
-	s.count[a*n+b]--
-	s.count[b*n+a]--
-	switch s.count[a*n+b] {
+	pair := s.pair(a, b)
+	s.count[pair]--
+	switch s.count[pair] {
 	case 0:
 		s.flip(s.never, a, b)
 		s.flip(s.once, a, b)
-		s.uncover(a, b)
+		s.uncover(pair)
 	case 1:
 		s.flip(s.once, a, b)
 	}
+}
+
+// pair is the number of an unordered pair of literals.
+func (s *shrinker) pair(a, b int) int {
+	if a > b {
+		a, b = b, a
+	}
+	return a*len(s.columnOf) + b
 }
 
 func (s *shrinker) flip(sets []uint64, a, b int) {
@@ -159,14 +192,12 @@ func (s *shrinker) flip(sets []uint64, a, b int) {
 	sets[b*s.width+a>>6] ^= 1 << (a & 63)
 }
 
-func (s *shrinker) uncover(a, b int) {
-	pair := min(a, b)*len(s.solver.of) + max(a, b)
+func (s *shrinker) uncover(pair int) {
 	s.place[pair] = int32(len(s.open))
 	s.open = append(s.open, int32(pair))
 }
 
-func (s *shrinker) covered(a, b int) {
-	pair := min(a, b)*len(s.solver.of) + max(a, b)
+func (s *shrinker) close(pair int) {
 	at, last := s.place[pair], s.open[len(s.open)-1]
 	s.open[at], s.place[last] = last, at
 	s.open, s.place[pair] = s.open[:len(s.open)-1], -1
@@ -191,7 +222,7 @@ func (s *shrinker) search(ctx context.Context) (bool, error) {
 		s.moves++
 		s.spent++
 		pair := int(s.open[s.rng.IntN(len(s.open))])
-		a, b := pair/len(s.solver.of), pair%len(s.solver.of)
+		a, b := pair/len(s.columnOf), pair%len(s.columnOf)
 		if c, ok := s.best(a, b, fewest); ok {
 			s.apply(c)
 		} else {
@@ -204,54 +235,49 @@ func (s *shrinker) search(ctx context.Context) (bool, error) {
 
 // best is the change of one value that covers the pair at the least loss, by
 // chance among equals; a value changed lately stays, unless the change leaves
-// fewer pairs open than there ever were.
+// fewer pairs open than there ever were. No row holds both literals, so those
+// that hold one are weighed with the other.
 func (s *shrinker) best(a, b, fewest int) (change, bool) {
 	var found change
 	least, equals := 0, 0
-	for r := s.pinned; r < len(s.rows); r++ {
-		c := change{row: r}
-		switch hasA, hasB := bitset(s.held[r]).has(a), bitset(s.held[r]).has(b); {
-		case hasA && !hasB:
-			c.literal = b
-		case hasB && !hasA:
-			c.literal = a
-		default:
-			continue
-		}
-		c.column = s.column(c.literal)
-		if !s.allows(c) {
-			continue
-		}
-		s.spent++
-		loss := s.loss(c)
-		if s.tabu[r][c.column] > s.moves && len(s.open)+loss >= fewest {
-			continue
-		}
-		switch {
-		case equals == 0 || loss < least:
-			found, least, equals = c, loss, 1
-		case loss == least:
-			if equals++; s.rng.IntN(equals) == 0 {
-				found = c
+	for word, withA := range s.holders[a] {
+		for either := withA | s.holders[b][word]; either != 0; either &= either - 1 {
+			bit := bits.TrailingZeros64(either)
+			c := change{row: word<<6 + bit, literal: a}
+			if withA>>bit&1 == 1 {
+				c.literal = b
+			}
+			c.column = s.columnOf[c.literal]
+			if !s.allows(c) {
+				continue
+			}
+			s.spent++
+			loss := s.loss(c)
+			if s.tabu[c.row][c.column] > s.moves && len(s.open)+loss >= fewest {
+				continue
+			}
+			switch {
+			case equals == 0 || loss < least:
+				found, least, equals = c, loss, 1
+			case loss == least:
+				if equals++; s.rng.IntN(equals) == 0 {
+					found = c
+				}
 			}
 		}
 	}
 	return found, equals > 0
 }
 
-func (s *shrinker) column(literal int) int {
-	at, exact := slices.BinarySearch(s.solver.first, literal)
-	if !exact {
-		at--
-	}
-	return at
-}
-
 // loss is how many more pairs would be open after the change.
-func (s *shrinker) loss(c change) int {
-	old := s.rows[c.row][c.column]
+func (s *shrinker) loss(c change) (loss int) {
 	held := s.held[c.row]
-	return overlap(s.once[old*s.width:], held) - overlap(s.never[c.literal*s.width:], held)
+	once := s.once[s.rows[c.row][c.column]*s.width:][:len(held)]
+	never := s.never[c.literal*s.width:][:len(held)]
+	for i, w := range held {
+		loss += bits.OnesCount64(once[i]&w) - bits.OnesCount64(never[i]&w)
+	}
+	return loss
 }
 
 // allows reports whether the row is still allowed with the change.
@@ -283,6 +309,8 @@ func (s *shrinker) apply(c change) {
 	row[c.column] = c.literal
 	bitset(held).clear(old)
 	bitset(held).set(c.literal)
+	bitset(s.holders[old]).clear(c.row)
+	bitset(s.holders[c.literal]).set(c.row)
 	s.tabu[c.row][c.column] = s.moves + 1 + s.rng.IntN(tenure)
 }
 
@@ -293,7 +321,7 @@ func (s *shrinker) force(a, b int) {
 	row := s.rows[r]
 	mark := len(s.solver.trail)
 	for _, l := range []int{a, b} {
-		p := s.column(l)
+		p := s.columnOf[l]
 		s.solver.assign(p, l-s.solver.first[p]) // the pair is valid, so this cannot fail
 	}
 	for _, p := range s.rng.Perm(len(row)) {
@@ -307,10 +335,12 @@ func (s *shrinker) force(a, b int) {
 	s.solver.undo(mark)
 	// All at once: on the way from one allowed row to another lie rows that are not.
 	s.each(row, s.part)
-	clear(s.held[r])
 	for p, v := range want {
+		bitset(s.held[r]).clear(row[p])
+		bitset(s.holders[row[p]]).clear(r)
 		row[p] = s.solver.first[p] + v
 		bitset(s.held[r]).set(row[p])
+		bitset(s.holders[row[p]]).set(r)
 	}
 	s.each(row, s.meet)
 }
