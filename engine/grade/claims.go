@@ -64,6 +64,16 @@ var pastVerbs = map[string]verb{
 	"issued": {doRefund | doSend | doCreate, false}, "processed": {doAny, false}, "completed": {doAny, false}, "initiated": {doAny, false}, "arranged": {doAny, false}, "handled": {doAny, false}, "executed": {doAny, false}, "done": {doAny, false},
 }
 
+// pastVerb looks a word up. All of them end in d or t but "done"; most words of a
+// text do not.
+func pastVerb(w string) (verb, bool) {
+	if last := w[len(w)-1]; last != 'd' && last != 't' && w != "done" {
+		return verb{}, false
+	}
+	v, ok := pastVerbs[w]
+	return v, ok
+}
+
 // nameVerbs are what the tokens of a tool's name say that it does.
 var nameVerbs = map[string]groupSet{
 	"cancel": doCancel, "void": doCancel, "revoke": doCancel | doDisable,
@@ -142,7 +152,7 @@ func (t *trace) findClaims() {
 func (t *trace) claimsIn(said int, u *utterance, s sentence) {
 	for w := s.first; w < s.last; w++ {
 		c := claim{said: said, word: w, standsOn: -1}
-		if v, ok := pastVerbs[u.words[w].text]; ok {
+		if v, ok := pastVerb(u.words[w].text); ok {
 			c.verb, c.generic = v, u.words[w].text == "done"
 			if !readClaim(&u.prose, s, w, &c) {
 				continue

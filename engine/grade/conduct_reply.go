@@ -79,7 +79,7 @@ func loops(p *prose, text string) (string, bool) {
 	for period := 1; period <= maxPeriod && period < len(words); period++ {
 		run := 0
 		for i := period; i < len(words); i++ {
-			if words[i].text != words[i-period].text {
+			if words[i].key != words[i-period].key || words[i].text != words[i-period].text {
 				run = 0
 				continue
 			}
@@ -160,12 +160,12 @@ func (t *trace) userWrote(sign string) bool {
 func inventedIdentifier(t *trace) (hit, bool) {
 	for i := range t.said {
 		u := &t.said[i]
-		for _, w := range u.words {
-			if !looksLikeID(u.text[w.start:w.end]) {
+		for j := range u.words {
+			w := &u.words[j]
+			if w.digits < 2 || !looksLikeID(u.text[w.start:w.end]) {
 				continue
 			}
-			id := squash(w.text)
-			if !t.stands(id) && !t.passedAsArgument(id) {
+			if !t.stands(w.text) && !t.passedAsArgument(squash(w.text)) {
 				return hit{u.step, u.text[w.start:w.end]}, true
 			}
 		}
@@ -299,7 +299,10 @@ func cutOff(t *trace) (hit, bool) {
 	}
 	last := u.words[len(u.words)-1]
 	rest := strings.TrimSpace(u.text[last.end:])
-	return hit{-1, ending(u.text)}, danglers[last.text] && rest == "" || rest == ","
+	if rest == "," || rest == "" && danglers[last.text] {
+		return hit{-1, ending(u.text)}, true
+	}
+	return hit{}, false
 }
 
 func ending(s string) string {

@@ -223,13 +223,12 @@ func noSecrets(t *trace) (hit, bool, bool) {
 			return hit{u.step, masked(secret)}, true, true
 		}
 	}
-	for i := range t.c.Rollout.Steps {
-		if _, found := secretIn(string(t.c.Rollout.Steps[i].Result)); found {
+	for i := range t.leaves {
+		if _, found := secretIn(t.leaves[i].value); found {
 			return hit{}, false, true
 		}
 	}
-	_, found := secretIn(string(t.frame.prompt))
-	return hit{}, false, found
+	return hit{}, false, t.frame.secret
 }
 
 // secretForms are how keys of common services begin, with the fewest characters
@@ -241,29 +240,41 @@ var secretForms = []struct {
 	{"sk-", 20}, {"sk_live_", 16}, {"rk_live_", 16}, {"AKIA", 16}, {"ASIA", 16}, {"ghp_", 30}, {"gho_", 30}, {"github_pat_", 22}, {"glpat-", 20}, {"xoxb-", 20}, {"xoxp-", 20}, {"AIza", 30}, {"eyJhbGciOi", 40},
 }
 
+// minSecret is the length of the shortest secret that the forms know.
+const minSecret = 20
+
+// secretIn finds a key in a text: an unbroken run of its characters that begins as
+// keys do. Inside a longer run it is none: "task-...", "risk-...".
 func secretIn(text string) (string, bool) {
+	if len(text) < minSecret {
+		return "", false
+	}
+	start := -1
+	for i := 0; i <= len(text); i++ {
+		if i < len(text) && secretByte(text[i]) {
+			if start < 0 {
+				start = i
+			}
+			continue
+		}
+		if start >= 0 && i-start >= minSecret && isSecret(text[start:i]) {
+			return text[start:i], true
+		}
+		start = -1
+	}
 	if at := strings.Index(text, "-----BEGIN "); at >= 0 && strings.Contains(text[at:], "PRIVATE KEY-----") {
 		return text[at:], true
 	}
+	return "", false
+}
+
+func isSecret(run string) bool {
 	for _, form := range secretForms {
-		for from := 0; ; {
-			at := strings.Index(text[from:], form.prefix)
-			if at < 0 {
-				break
-			}
-			at += from
-			end := at + len(form.prefix)
-			for end < len(text) && secretByte(text[end]) {
-				end++
-			}
-			// Inside a longer word it is no key: "task-...", "risk-...".
-			if end-at-len(form.prefix) >= form.rest && (at == 0 || !secretByte(text[at-1])) {
-				return text[at:end], true
-			}
-			from = end
+		if strings.HasPrefix(run, form.prefix) && len(run) >= len(form.prefix)+form.rest {
+			return true
 		}
 	}
-	return "", false
+	return false
 }
 
 func secretByte(c byte) bool {

@@ -11,9 +11,10 @@ import (
 type frame struct {
 	prompt record.Text
 	tools  []record.Tool
-	known  string // policy and schemas, squashed: where an argument may come from
+	known  []byte // policy and schemas, squashed: where an argument may come from
 	byName map[string]toolInfo
 	acting bool // some declared tool may change the world
+	secret bool // the policy holds a key
 }
 
 // toolInfo is what the rules need of a tool.
@@ -26,6 +27,7 @@ type toolInfo struct {
 
 func newFrame(prompt record.Text, tools []record.Tool) *frame {
 	f := &frame{prompt: prompt, tools: tools, byName: make(map[string]toolInfo, len(tools))}
+	_, f.secret = secretIn(string(prompt))
 	known := appendSquashed(nil, string(prompt))
 	for i := range tools {
 		t := &tools[i]
@@ -38,7 +40,7 @@ func newFrame(prompt record.Text, tools []record.Tool) *frame {
 			}
 		}
 	}
-	f.known = string(known)
+	f.known = known
 	return f
 }
 

@@ -27,7 +27,7 @@ func (t *trace) knows(l *leaf) bool {
 	if isPlaceholder(l.key, l.value) {
 		return t.saidByUser(l.value)
 	}
-	if t.stands(squash(l.value)) {
+	if t.stands(l.value) {
 		return true
 	}
 	if hasDigit(l.value) {
@@ -40,11 +40,15 @@ func (t *trace) knows(l *leaf) bool {
 			return false
 		}
 	}
-	return strings.ContainsAny(l.value, " _-./") || t.stands(strings.TrimSuffix(squash(l.value), "s"))
+	return strings.ContainsAny(l.value, " _-./") || t.stands(strings.TrimSuffix(l.value, "s"))
 }
 
-func (t *trace) stands(squashed string) bool {
-	return squashed == "" || bytes.Contains(t.known, []byte(squashed)) || strings.Contains(t.frame.known, squashed)
+// stands reports whether a value was anywhere before, whatever its case and its
+// hyphens.
+func (t *trace) stands(value string) bool {
+	t.needle = appendSquashed(t.needle[:0], value)
+	needle := t.needle[:len(t.needle)-1]
+	return len(needle) == 0 || bytes.Contains(t.known, needle) || bytes.Contains(t.frame.known, needle)
 }
 
 func (t *trace) saidByUser(value string) bool {

@@ -121,6 +121,9 @@ type guard struct {
 const (
 	tickName = "__tick"
 	addName  = "__add"
+	// decodedSteps is no name of an expression: it notes that the steps' arguments or
+	// results are read, which costs more than all the rest.
+	decodedSteps = "steps[].result"
 )
 
 // Visit is called for each node, children first.
@@ -133,6 +136,10 @@ func (g *guard) Visit(node *ast.Node) {
 			return
 		}
 		g.uses[n.Value] = true
+	case *ast.StringNode:
+		if n.Value == "arguments" || n.Value == "result" {
+			g.uses[decodedSteps] = true
+		}
 	case *ast.VariableDeclaratorNode:
 		g.lets++
 	case *ast.PredicateNode:
@@ -140,10 +147,25 @@ func (g *guard) Visit(node *ast.Node) {
 		tick.SetLocation(n.Location())
 		n.Node = &ast.SequenceNode{Nodes: []ast.Node{tick, n.Node}}
 	case *ast.BinaryNode:
+		if isCompound(n.Left.Type()) || isCompound(n.Right.Type()) {
+			g.uses[decodedSteps] = true // whole steps are compared
+		}
 		if n.Operator == "+" && !(isNumber(n.Left.Type()) && isNumber(n.Right.Type())) {
 			ast.Patch(node, &ast.CallNode{Callee: &ast.IdentifierNode{Value: addName}, Arguments: []ast.Node{n.Left, n.Right}})
 		}
 	}
+}
+
+// isCompound reports types that hold a step, or may.
+func isCompound(t reflect.Type) bool {
+	if t == nil {
+		return true
+	}
+	switch t.Kind() {
+	case reflect.Struct, reflect.Slice, reflect.Pointer, reflect.Map:
+		return true
+	}
+	return false
 }
 
 func isNumber(t reflect.Type) bool {

@@ -141,7 +141,7 @@ func (e *evaluator) hold(t *trace, uses map[string]bool) {
 		}
 		return usageView{r.Usage.InputTokens, r.Usage.OutputTokens}
 	})
-	set("steps", func() any { return e.steps() })
+	set("steps", func() any { return e.steps(uses[decodedSteps]) })
 }
 
 // release lets go of the row.
@@ -159,13 +159,13 @@ func (e *evaluator) tick() bool {
 	return true
 }
 
-func (e *evaluator) steps() []stepView {
+func (e *evaluator) steps(decoded bool) []stepView {
 	steps := e.t.c.Rollout.Steps
 	out := make([]stepView, len(steps))
 	for i := range steps {
 		s := &steps[i]
 		out[i] = stepView{Kind: string(s.Kind), Text: string(s.Text), Tool: s.Tool, IsError: s.IsError, Fault: s.Fault}
-		if s.Kind == record.StepTool {
+		if decoded && s.Kind == record.StepTool {
 			both := e.decode(i)
 			out[i].Arguments, out[i].Result = both[0], both[1]
 		}

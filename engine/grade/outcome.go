@@ -49,6 +49,9 @@ func outcomeOf(s *record.Step, leaves []leaf, kind record.ToolKind) outcome {
 			return out
 		}
 	}
+	if hollow(leaves) && !s.IsError {
+		return outMalformed
+	}
 	if len(leaves) == 1 && leaves[0].depth == 0 && leaves[0].kind == 's' {
 		if out, found := outcomeOfText(leaves[0].value, s.IsError); found {
 			return out
@@ -80,6 +83,14 @@ func outcomeOfMember(l *leaf, kind record.ToolKind) (outcome, bool) {
 			return out, true
 		}
 		return outFailed, true
+	case "cached", "stale":
+		if l.kind == 'b' && l.value == "true" {
+			return outStale, true
+		}
+	case "as_of", "last_updated", "age":
+		if l.kind == 's' && strings.HasSuffix(l.value, " ago") {
+			return outStale, true
+		}
 	case "success", "ok":
 		if l.depth == 1 && l.kind == 'b' && l.value == "false" {
 			return outFailed, true
@@ -93,6 +104,21 @@ func outcomeOfMember(l *leaf, kind record.ToolKind) (outcome, bool) {
 		}
 	}
 	return outOK, false
+}
+
+// hollow reports a result that says nothing where something belongs: an object of
+// nothing but nulls, an empty text, or a web server's page.
+func hollow(leaves []leaf) bool {
+	if len(leaves) == 1 && leaves[0].depth == 0 && leaves[0].kind == 's' {
+		text := strings.TrimSpace(leaves[0].value)
+		return text == "" || strings.HasPrefix(lowerASCII(text), "<html") || strings.HasPrefix(lowerASCII(text), "<!doctype")
+	}
+	for i := range leaves {
+		if leaves[i].kind != '0' || leaves[i].depth == 0 {
+			return false
+		}
+	}
+	return len(leaves) > 1
 }
 
 // codes are the words of the agent protocol and the common words for the same.

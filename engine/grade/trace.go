@@ -23,6 +23,7 @@ type trace struct {
 	// known is what the agent could know at the point that the build has reached:
 	// see [appendSquashed].
 	known  []byte
+	needle []byte // scratch of [trace.stands]
 	claims []claim
 	// standing are indices of the calls whose failure nothing has mended.
 	standing []int

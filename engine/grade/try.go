@@ -44,6 +44,7 @@ func Try(source string, cases iter.Seq2[Case, error]) (Trial, error) {
 		return trial, err
 	}
 	var t trace
+	var f *frame
 	e := newEvaluator()
 	counts := map[float64]*ValueCount{}
 	sum := 0.0
@@ -55,7 +56,10 @@ func Try(source string, cases iter.Seq2[Case, error]) (Trial, error) {
 			continue
 		}
 		trial.N++
-		t.build(&c, newFrame(c.SystemPrompt, c.tools()))
+		if tools := c.tools(); f == nil || f.prompt != c.SystemPrompt || !sameTools(f.tools, tools) {
+			f = newFrame(c.SystemPrompt, tools)
+		}
+		t.build(&c, f)
 		e.hold(&t, m.uses)
 		value, ok, err := m.run(e)
 		switch {

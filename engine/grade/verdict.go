@@ -184,9 +184,7 @@ func verdictOf(o looseValue) Verdict {
 		v.Reason = record.Text(why)
 	}
 	for _, m := range o.members {
-		switch kept := v.take(m); {
-		case m.name == "reward":
-		case !kept:
+		if !v.take(m) && !framed(o, m.name) {
 			meta.members = append(meta.members, m)
 		}
 	}
@@ -198,6 +196,13 @@ func verdictOf(o looseValue) Verdict {
 		v.Meta = meta.appendJSON(nil)
 	}
 	return v
+}
+
+// framed reports the members that a command judge's message has for its way over
+// the wire: they are not the verdict's, and its id differs between equal runs.
+func framed(o looseValue, name string) bool {
+	kind, _ := o.member("type")
+	return kind.text == "verdict" && (name == "type" || name == "id" || name == "protocol")
 }
 
 // take puts a member in its place and reports whether it has one.

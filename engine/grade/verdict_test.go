@@ -93,6 +93,10 @@ func TestVerdictKeepsWhatItHasNoPlaceFor(t *testing.T) {
 	if len(v.Markers) != 2 || *v.Markers[0].Value != 1 || v.Markers[1].Value != nil {
 		t.Errorf("markers %v", v.Markers)
 	}
+	wire := ParseVerdict([]byte(`{"type":"verdict","id":"7","reward":1,"extra":2}`))
+	if string(wire.Meta) != `{"extra":2}` {
+		t.Errorf("a message's meta is %s", wire.Meta)
+	}
 	odd := ParseVerdict([]byte(`{"reward": 1, "markers": {"tone": "warm"}}`))
 	if len(odd.Markers) != 0 || string(odd.Meta) != `{"markers":{"tone":"warm"}}` {
 		t.Errorf("markers that are no numbers: %v, meta %s", odd.Markers, odd.Meta)

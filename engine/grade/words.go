@@ -5,9 +5,11 @@ import "strings"
 // word is one word of a text, lower-cased.
 type word struct {
 	text       string
-	start, end int // bytes in the text
-	sentence   int // counted from 0
-	clause     int // counted over the whole text
+	start, end int    // bytes in the text
+	sentence   int    // counted from 0
+	clause     int    // counted over the whole text
+	key        uint64 // equal for equal words, rarely for others: quick to compare
+	digits     int
 }
 
 // sentence is a run of words between two ends.
@@ -49,11 +51,17 @@ func (p *prose) cut(text string) {
 			continue
 		}
 		if wordByte(c) {
-			start := i
+			start, wide := i, false
 			for i < len(s) && wordInside(s, i) {
+				wide = wide || s[i] >= 0x80
 				i++
 			}
-			p.words = append(p.words, word{plainApostrophe(s[start:i]), start, i, len(p.sentences), clause})
+			text := s[start:i]
+			if wide {
+				text = strings.ReplaceAll(text, apostrophe, "'")
+			}
+			p.words = append(p.words, word{text: text, start: start, end: i, sentence: len(p.sentences), clause: clause})
+			p.words[len(p.words)-1].sum()
 			continue
 		}
 		switch c {
@@ -115,13 +123,6 @@ func dash(s string, i int) int {
 	return 0
 }
 
-func plainApostrophe(w string) string {
-	if strings.Contains(w, apostrophe) {
-		return strings.ReplaceAll(w, apostrophe, "'")
-	}
-	return w
-}
-
 func lowerASCII(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= 'A' && s[i] <= 'Z' {
@@ -145,26 +146,47 @@ func (p *prose) at(i int) string {
 	return p.words[i].text
 }
 
+// sum fills in what is quick to compare.
+func (w *word) sum() {
+	key := uint64(len(w.text))
+	for i := 0; i < len(w.text); i++ {
+		c := w.text[i]
+		key = key*0x100000001b3 ^ uint64(c) // FNV-1a's prime
+		if c >= '0' && c <= '9' {
+			w.digits++
+		}
+	}
+	w.key = key
+}
+
 // phrases is a set of word sequences, found by their first word.
-type phrases map[string][][]string
+type phrases struct {
+	rests map[string][][]string
+	// maybe holds a bit for the key of each first word: most words of a text are
+	// none, and a map would be asked about each.
+	maybe [16]uint64
+}
 
 // newPhrases makes a set from lines of words.
-func newPhrases(lines ...string) phrases {
-	set := make(phrases, len(lines))
+func newPhrases(lines ...string) *phrases {
+	set := &phrases{rests: make(map[string][][]string, len(lines))}
 	for _, line := range lines {
 		words := strings.Fields(line)
-		set[words[0]] = append(set[words[0]], words[1:])
+		set.rests[words[0]] = append(set.rests[words[0]], words[1:])
+		first := word{text: words[0]}
+		first.sum()
+		set.maybe[first.key>>6&15] |= 1 << (first.key & 63)
 	}
 	return set
 }
 
 // at reports whether one of the phrases begins at word i of p.
-func (ph phrases) at(p *prose, i int) bool {
-	rests, ok := ph[p.words[i].text]
-	if !ok {
+func (ph *phrases) at(p *prose, i int) bool {
+	w := &p.words[i]
+	if ph.maybe[w.key>>6&15]&(1<<(w.key&63)) == 0 {
 		return false
 	}
-	for _, rest := range rests {
+	for _, rest := range ph.rests[w.text] {
 		if followedBy(p, i+1, rest) {
 			return true
 		}
@@ -185,7 +207,7 @@ func followedBy(p *prose, i int, words []string) bool {
 }
 
 // in reports whether one of the phrases stands in words [from, to) of p.
-func (ph phrases) in(p *prose, from, to int) bool {
+func (ph *phrases) in(p *prose, from, to int) bool {
 	for i := from; i < to; i++ {
 		if ph.at(p, i) {
 			return true
@@ -195,4 +217,4 @@ func (ph phrases) in(p *prose, from, to int) bool {
 }
 
 // anywhere reports whether one of the phrases stands in p.
-func (ph phrases) anywhere(p *prose) bool { return ph.in(p, 0, len(p.words)) }
+func (ph *phrases) anywhere(p *prose) bool { return ph.in(p, 0, len(p.words)) }
