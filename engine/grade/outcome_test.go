@@ -34,7 +34,7 @@ func TestOutcomes(t *testing.T) {
 		{"success true", `{"success":true}`, false, "", record.ToolWrite, outOK},
 		{"a flagged error without words", `{"detail":"x"}`, true, "", record.ToolRead, outFailed},
 		{"an error log that was read", `{"lines":["error: not found"]}`, false, "", record.ToolRead, outOK},
-		{"a document about errors", `"Errors are handled by the not found page, and this manual goes on for long: `lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor incididunt ut labore et dolore magna aliqua. Ut enim ad minim veniam, quis nostrud exercitation ullamco laboris nisi ut aliquip ex ea commodo consequat and more"`, false, "", record.ToolRead, outOK},
+		{"a document about errors", `"Errors are handled by the not found page, and this manual goes on for long: lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor incididunt ut labore et dolore magna aliqua. Ut enim ad minim veniam, quis nostrud exercitation ullamco laboris nisi ut aliquip ex ea commodo consequat and more"`, false, "", record.ToolRead, outOK},
 		{"half of a JSON", `"{\"id\": \"7\", \"sta"`, false, "", record.ToolRead, outMalformed},
 		{"a whole JSON in a text", `"{\"error\": \"not_found\"}"`, false, "", record.ToolRead, outNotFound},
 		{"all nulls", `{"id":null,"status":null}`, false, "", record.ToolRead, outMalformed},
