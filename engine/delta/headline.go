@@ -107,15 +107,22 @@ func (c *comparison) passed() (Headline, string) {
 	line := moved(t)
 	for i := range c.report.Metrics {
 		m := &c.report.Metrics[i]
-		switch {
-		case !m.Guard:
-		case m.CouldMiss != nil && m.Verdict != VerdictInsufficient:
-			line += fmt.Sprintf("; guard %s holds, could have missed a turn for the worse of up to %s", m.Name, number(m, *m.CouldMiss))
-		default:
-			line += fmt.Sprintf("; guard %s cannot tell (%s)", m.Name, m.Verdict)
+		if m.Guard {
+			line += "; guard " + held(m)
 		}
 	}
 	return Passed, line
+}
+
+// held says of a guard that did not fail what that is worth.
+func held(m *Metric) string {
+	switch {
+	case m.CouldMiss == nil || m.Verdict == VerdictInsufficient:
+		return fmt.Sprintf("%s cannot tell (%s)", m.Name, m.Verdict)
+	case *m.CouldMiss == 0:
+		return m.Name + " holds"
+	}
+	return fmt.Sprintf("%s holds, could have missed a turn for the worse of up to %s", m.Name, number(m, *m.CouldMiss))
 }
 
 // noDifference names the change that is not excluded.

@@ -1,7 +1,6 @@
 package delta
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -13,7 +12,7 @@ const PassAt1 = "pass_at_1"
 
 // Side is one of the two runs.
 type Side struct {
-	Run *record.Run
+	Run *record.Run // required
 	// Samples are the run's done and lost rollouts, with the judgments of Scorer.
 	Samples []record.Sample
 	// Scorer is the scorer version of those judgments, "" where there is no reward. Both
@@ -151,11 +150,4 @@ func markerNames(in *Input) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-func runName(r *record.Run) string {
-	if r.Name != "" {
-		return fmt.Sprintf("%s (%s)", r.Name, r.ID)
-	}
-	return r.ID
 }

@@ -16,11 +16,11 @@ func (r Report) Text() string {
 	fmt.Fprintf(&b, "before %s, after %s\n", r.Before, r.After)
 	fmt.Fprintf(&b, "%s on both sides (%s), %d on one only; %s\n", counted(r.Paired, scopeName(r.Scope)), counted(r.Units, "situation"), r.Unpaired, r.Interval)
 	if n := r.Noise; n != nil {
-		fmt.Fprintf(&b, "noise between eval runs: +-%.3f (run std %.3f, %d and %d runs, t %.2f at %d)\n", n.Band, n.RunStd, n.BeforeRuns, n.AfterRuns, n.Q, n.DF)
+		t := r.target()
+		fmt.Fprintf(&b, "noise between eval runs: up to %s (run std %s, %d and %d runs, t %.2f at %d)\n\n", number(t, n.Band), number(t, n.RunStd), n.BeforeRuns, n.AfterRuns, n.Q, n.DF)
 	} else {
-		b.WriteString("noise between eval runs: not known, neither side has two\n")
+		b.WriteString("noise between eval runs: not known, neither side has two\n\n")
 	}
-	b.WriteByte('\n')
 	r.metricsText(&b)
 	r.slicesText(&b)
 	for _, w := range r.Warnings {
@@ -30,7 +30,27 @@ func (r Report) Text() string {
 		}
 		b.WriteByte('\n')
 	}
+	return trimmed(b.String())
+}
+
+// trimmed takes the padding off the ends of lines.
+func trimmed(s string) string {
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		b.WriteString(strings.TrimRight(line, " \n"))
+		b.WriteByte('\n')
+	}
 	return b.String()
+}
+
+// target is the target's metric, a bare rate where it was not measured at all.
+func (r Report) target() *Metric {
+	for i := range r.Metrics {
+		if r.Metrics[i].Name == r.Target {
+			return &r.Metrics[i]
+		}
+	}
+	return &Metric{Name: r.Target, Kind: KindRate}
 }
 
 func scopeName(scope string) string {
@@ -77,12 +97,7 @@ func (r Report) slicesText(b *strings.Builder) {
 	if len(r.Slices) == 0 {
 		return
 	}
-	m := &Metric{Kind: KindRate}
-	for i := range r.Metrics {
-		if r.Metrics[i].Name == r.Target {
-			m = &r.Metrics[i]
-		}
-	}
+	m := r.target()
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "%s by\t\tbefore\tafter\tdelta\t95%% interval\ttasks\t\n", r.Target)
 	for _, s := range r.Slices {
@@ -145,5 +160,5 @@ func (r PassReport) Text() string {
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(&b, "! %s\n", warning.Text)
 	}
-	return b.String()
+	return trimmed(b.String())
 }
