@@ -107,11 +107,12 @@ func outcomeOfMember(l *leaf, kind record.ToolKind) (outcome, bool) {
 }
 
 // hollow reports a result that says nothing where something belongs: an object of
-// nothing but nulls, an empty text, or a web server's page.
+// nothing but nulls, or a web server's page. An empty text is none: tools that only
+// take note answer so.
 func hollow(leaves []leaf) bool {
 	if len(leaves) == 1 && leaves[0].depth == 0 && leaves[0].kind == 's' {
 		text := strings.TrimSpace(leaves[0].value)
-		return text == "" || strings.HasPrefix(lowerASCII(text), "<html") || strings.HasPrefix(lowerASCII(text), "<!doctype")
+		return strings.HasPrefix(lowerASCII(text), "<html") || strings.HasPrefix(lowerASCII(text), "<!doctype")
 	}
 	for i := range leaves {
 		if leaves[i].kind != '0' || leaves[i].depth == 0 {

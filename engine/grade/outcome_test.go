@@ -40,7 +40,7 @@ func TestOutcomes(t *testing.T) {
 		{"all nulls", `{"id":null,"status":null}`, false, "", record.ToolRead, outMalformed},
 		{"some nulls", `{"id":"7","closed_at":null}`, false, "", record.ToolRead, outOK},
 		{"a gateway's page", `"<html><body>502 Bad Gateway</body></html>"`, false, "", record.ToolRead, outMalformed},
-		{"an empty text", `""`, false, "", record.ToolRead, outMalformed},
+		{"an empty text", `""`, false, "", record.ToolRead, outOK},
 		{"an empty list", `[]`, false, "", record.ToolRead, outOK},
 		{"old by its own word", `{"status":"packed","as_of":"3 days ago","cached":true}`, false, "", record.ToolRead, outStale},
 		{"dated, not old", `{"status":"packed","as_of":"2024-05-14"}`, false, "", record.ToolRead, outOK},
