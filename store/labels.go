@@ -180,3 +180,17 @@ func (db *DB) strings(ctx context.Context, query string, args ...any) ([]string,
 	}
 	return list, explain(db.path, rows.Err())
 }
+
+// LabelledKeys are the keys of a run's labelled rollouts, by rollout id.
+func (db *DB) LabelledKeys(ctx context.Context, runID string) (map[string]record.Key, error) {
+	keys := map[string]record.Key{}
+	err := db.each(ctx, func(row scanner) error {
+		var id string
+		var k record.Key
+		err := row.Scan(&id, &k.TaskID, &k.EvalRun, &k.K)
+		keys[id] = k
+		return err
+	}, `SELECT r.rollout_id, r.task_id, r.eval_run, r.k FROM rollouts r JOIN runs u USING (run_no)
+		WHERE u.run_id = ? AND EXISTS (SELECT 1 FROM labels l WHERE l.rollout_no = r.rollout_no)`, runID)
+	return keys, err
+}

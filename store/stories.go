@@ -113,16 +113,16 @@ func (db *DB) Reports(ctx context.Context, runID, kind string) ([]record.SavedRe
 	return reports, err
 }
 
-// RecordExport remembers which tasks go into one training file. It is called
-// before the file appears under its name: a crash in between leaves tasks out
-// of a measurement needlessly, the other order would measure on what was
-// trained on. It gives the number by which [DB.ForgetExport] takes it back.
-func (db *DB) RecordExport(ctx context.Context, e record.ExportRecord) (no int64, err error) {
+// BeginExport remembers which tasks go into one training file, before the file
+// appears under its name: a crash in between leaves tasks out of a measurement
+// needlessly, the other order would measure on what was trained on. It gives the
+// number that [DB.FinishExport] and [DB.ForgetExport] take.
+func (db *DB) BeginExport(ctx context.Context, e record.ExportRecord) (no int64, err error) {
 	err = db.tx(ctx, func(t *tx) error {
 		if _, err := t.runNo(e.RunID); err != nil {
 			return err
 		}
-		result, err := t.execResult("INSERT INTO export_files (run_id, made_for, format, file, file_rows, exported_at) VALUES (?, ?, ?, ?, ?, ?)",
+		result, err := t.execResult("INSERT INTO export_files (run_id, made_for, format, file, file_rows, begun_at) VALUES (?, ?, ?, ?, ?, ?)",
 			e.RunID, e.For, e.Format, e.File, int64(e.Rows), timeText(db.now()))
 		if err != nil {
 			return err
@@ -140,14 +140,21 @@ func (db *DB) RecordExport(ctx context.Context, e record.ExportRecord) (no int64
 	return no, err
 }
 
-// ForgetExport takes back an export whose file never came to be.
-func (db *DB) ForgetExport(ctx context.Context, no int64) error {
+// FinishExport says that an export's file is there under its name.
+func (db *DB) FinishExport(ctx context.Context, no int64) error {
 	return db.tx(ctx, func(t *tx) error {
-		return t.exec("DELETE FROM export_files WHERE export_no = ?", no)
+		return t.exec("UPDATE export_files SET exported_at = ? WHERE export_no = ?", timeText(db.now()), no)
 	})
 }
 
-// Exports reads the training files that were written from a run, oldest first.
+// ForgetExport takes back an export whose file never came to be.
+func (db *DB) ForgetExport(ctx context.Context, no int64) error {
+	return db.tx(ctx, func(t *tx) error {
+		return t.exec("DELETE FROM export_files WHERE export_no = ? AND exported_at IS NULL", no)
+	})
+}
+
+// Exports reads the training files that were written whole from a run, oldest first.
 func (db *DB) Exports(ctx context.Context, runID string) ([]record.ExportRecord, error) {
 	var exports []record.ExportRecord
 	var numbers []int64
@@ -157,7 +164,7 @@ func (db *DB) Exports(ctx context.Context, runID string) ([]record.ExportRecord,
 		err := row.Scan(&no, &e.For, &e.Format, &e.File, &e.Rows)
 		exports, numbers = append(exports, e), append(numbers, no)
 		return err
-	}, "SELECT export_no, made_for, format, file, file_rows FROM export_files WHERE run_id = ? ORDER BY export_no", runID)
+	}, "SELECT export_no, made_for, format, file, file_rows FROM export_files WHERE run_id = ? AND exported_at IS NOT NULL ORDER BY export_no", runID)
 	for i := range exports {
 		if err != nil {
 			break
@@ -167,7 +174,8 @@ func (db *DB) Exports(ctx context.Context, runID string) ([]record.ExportRecord,
 	return exports, err
 }
 
-// Trained is which of the tasks went into a training file before now.
+// Trained is which of the tasks went into a training file before now, or were
+// about to.
 func (db *DB) Trained(ctx context.Context, taskIDs []string) (map[string]bool, error) {
 	asked, err := record.Marshal(taskIDs)
 	if err != nil {

@@ -318,7 +318,8 @@ CREATE TABLE export_files (
   format      TEXT NOT NULL,
   file        TEXT NOT NULL,
   file_rows   INTEGER NOT NULL,
-  exported_at TEXT NOT NULL
+  begun_at    TEXT NOT NULL,
+  exported_at TEXT  -- null until the file is there under its name
 );
 CREATE INDEX export_files_by_run ON export_files (run_id);
 
