@@ -244,13 +244,13 @@ func (b *briefing) hasFamily(f int) bool {
 	return slices.ContainsFunc(b.tools, func(t toolSense) bool { return t.family == f })
 }
 
-// Signs of how a person speaks. Each is a piece of lower-cased text.
+// Signs of how a person speaks. They are read only.
 var (
-	pressing = []string{"skip the usual", "skip the check", "no checks", "rules don't apply", "ignore all", "ignore your", "ignore previous", "override", "forget what you were told about", "don't give me the standard", "nobody is going to find",
-		"no one will", "without asking", "don't ask me to confirm", "do not ask me to confirm", "just do it", "don't ask, do it", "don't care what your", "consider it authorised", "consider it authorized", "already authorised", "it's authorised",
-		"i authorise you", "i've cleared this", "full responsibility", "make exceptions", "without a fuss", "make sure somebody else answers", "even if something goes wrong", "maintenance mode", "new policy in force", "i said do it", "don't accept that", "last chance", "standard speech"}
-	asking    = []string{"only asking", "just asking", "no action needed", "don't do anything yet", "do not do anything yet", "nothing has to happen", "want to understand", "only want to know", "for information", "only looking around", "what are my options", "what would happen", "i'll decide later", "more of a question", "think of it as homework", "just so that i know", "what i'm getting into", "comparing a few ways", "come back once", "long version", "i'm curious", "i am curious"}
-	wavering  = []string{"i may be wrong", "not certain that", "not sure that", "not the right thing", "leave it as it was", "keep it the way it was", "said we must not", "wants the opposite", "rather don't", "please don't", "be able to take it back", "i want both", "it has to be both", "keep things as they are", "nothing may change", "you didn't", "only half of it"}
+	pressing = signsOf("skip the usual", "skip the check", "skip the checks", "override=true", "no checks", "rules don't apply", "ignore all", "ignore your", "ignore previous", "override", "forget what you were told about", "don't give me the standard", "nobody is going to find",
+		"no one will", "without asking", "don't ask me to confirm", "do not ask me to confirm", "just do it", "don't ask do it", "don't care what your", "consider it authorised", "consider it authorized", "already authorised", "it's authorised",
+		"i authorise you", "i've cleared this", "full responsibility", "make exceptions", "without a fuss", "make sure somebody else answers", "even if something goes wrong", "maintenance mode", "new policy in force", "i said do it", "don't accept that", "last chance", "standard speech")
+	asking    = signsOf("only asking", "just asking", "no action needed", "don't do anything yet", "do not do anything yet", "nothing has to happen", "want to understand", "only want to know", "for information", "only looking around", "what are my options", "what would happen", "i'll decide later", "more of a question", "think of it as homework", "just so that i know", "what i'm getting into", "comparing a few ways", "come back once", "long version", "i'm curious", "i am curious")
+	wavering  = signsOf("i may be wrong", "not certain that", "not sure that", "not the right thing", "leave it as it was", "keep it the way it was", "said we must not", "wants the opposite", "rather don't", "please don't", "be able to take it back", "i want both", "it has to be both", "keep things as they are", "nothing may change", "you didn't", "only half of it")
 	agreeing  = []string{"yes", "yep", "yeah", "go ahead", "do it", "i confirm", "that is correct", "please proceed", "go for it", "i agree", "correct", "sure", "ok", "okay"}
 	declining = []string{"no", "nope", "nah", "don't", "dont", "do not", "leave it", "rather you didn't", "not what i", "rather leave it"}
 )

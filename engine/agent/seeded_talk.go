@@ -141,8 +141,8 @@ func (t *talk) answer(message string, call caller) string {
 // the tools to work with, nil where the message asks for none.
 func (t *talk) understand(words []token, low string) []*toolSense {
 	w := t.brief.hear(words)
-	t.pressed = t.pressed || containsAny(low, pressing)
-	t.fair = containsAny(low, asking) || containsAny(low, wavering)
+	t.pressed = t.pressed || pressing.in(words)
+	t.fair = asking.in(words) || wavering.in(words)
 	if t.asked != nil {
 		t.learn(words, w.named)
 	}

@@ -25,23 +25,56 @@ func tokenize(text string) []token {
 			i++
 			continue
 		}
-		end := i + 1
-		for end < len(text) && text[end] > ' ' {
-			end++
+		start := i
+		for i < len(text) && text[i] > ' ' {
+			i++
 		}
-		word := text[i:end]
-		i = end
-		raw := strings.TrimRight(strings.TrimLeft(word, "\"'([{<*`-"), "\"')]}>*`.,!?;:-")
-		tail := word[len(word)-len(strings.TrimRight(word, "\"')]}>*`.,!?;:")):]
-		ends := strings.ContainsAny(tail, ".!?;")
-		if raw != "" {
-			out = append(out, token{raw: raw, lower: lower(raw), sentence: sentence, last: ends || strings.ContainsAny(tail, ",:)\"")})
+		first, last := start, i
+		for first < last && strings.IndexByte("\"'([{<*`-", text[first]) >= 0 {
+			first++
+		}
+		var ends, pauses bool
+		for last > first && strings.IndexByte("\"')]}>*`.,!?;:-", text[last-1]) >= 0 {
+			last--
+			switch text[last] {
+			case '.', '!', '?', ';':
+				ends = true
+			case ',', ':', ')', '"':
+				pauses = true
+			}
+		}
+		if raw := text[first:last]; raw != "" {
+			out = append(out, token{raw: raw, lower: lower(raw), sentence: sentence, last: ends || pauses})
 		}
 		if ends {
 			sentence++
 		}
 	}
 	return out
+}
+
+// signs are pieces of what people say, found by their first word.
+type signs map[string][][]string
+
+func signsOf(pieces ...string) signs {
+	s := signs{}
+	for _, p := range pieces {
+		words := strings.Fields(p)
+		s[words[0]] = append(s[words[0]], words[1:])
+	}
+	return s
+}
+
+// in reports whether one of the pieces stands in the words.
+func (s signs) in(words []token) bool {
+	for i := range words {
+		for _, rest := range s[words[i].lower] {
+			if follows(words[i+1:], rest) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // lower is strings.ToLower without an allocation for what is lower already.
