@@ -12,20 +12,23 @@ const (
 	classEmail
 	classPhone
 	classPerson
+	classFirstName
+	classLastName
 	classThing // the name of something that is no person
 	classTitle
 	classProse
 	classStep
 	classDate
 	classTime
+	classDueDate // a date to come
+	classDueTime // a moment to come
 	classURL
 	classCurrency
 	classCountry
 	classCity
 	classAddress
 	classVersion
-	classPriority
-	classTier
+	classListed // one of a few words that its name calls for
 	classService
 	classFlag
 	classAmount
@@ -43,22 +46,22 @@ var classWords = classTable(map[class]string{
 	classPhone:    `phone mobile tel telephone fax`,
 	classPerson:   `customer user owner assignee author reporter agent manager contact passenger employee driver guest recipient sender approver oncall holder`,
 	classTitle:    `title subject headline label`,
-	classProse:    `description summary text body content message note notes comment reason details detail answer instructions explanation snippet policy terms bio forecast condition conditions result`,
+	classProse:    `description summary text body content message note notes comment reason details detail answer instructions explanation snippet policy terms bio result`,
 	classStep:     `step steps procedure checklist action actions`,
-	classDate:     `date day birthday dob due expiry deadline`,
-	classTime:     `time at timestamp since until updated created modified eta departure arrival start end`,
+	classDate:     `date day birthday dob`,
+	classTime:     `time at timestamp since updated created modified`,
+	classDueTime:  `eta departure arrival start end until expires renews`,
+	classDueDate:  `due expiry deadline delivery`,
 	classURL:      `url link uri href website homepage`,
 	classCurrency: `currency`,
 	classCountry:  `country`,
 	classCity:     `city location origin destination place airport region town`,
 	classAddress:  `address street`,
 	classVersion:  `version release build revision`,
-	classPriority: `priority severity urgency`,
-	classTier:     `tier membership level plan cabin class category kind type`,
 	classService:  `service app application component host server system cluster instance`,
 	classFlag:     `enabled active available eligible refundable valid success ok confirmed verified locked paid insured flag found`,
 	classAmount:   `amount price total cost balance fee fare subtotal tax value credit limit refund charge salary`,
-	classCount:    `count quantity qty stock replicas seats number points age attempts retries size pages rating nights score`,
+	classCount:    `count quantity qty stock replicas seats number points age attempts retries pages rating nights score`,
 	classPercent:  `percent percentage pct progress humidity utilization discount cpu memory`,
 	classRatio:    `rate ratio fraction probability confidence share`,
 	classMillis:   `ms latency duration seconds minutes millis uptime distance bytes`,
@@ -75,27 +78,59 @@ func classTable(words map[class]string) map[string]class {
 	return table
 }
 
-// classOf reads a field's class from its name.
-func classOf(name string) class {
+// listedWords are the words that a field of such a name holds. They are the
+// usual case of each: none of them asks for anything to be done.
+var listedWords = map[string][]string{
+	"priority":   {"low", "medium", "high"},
+	"severity":   {"low", "medium", "high"},
+	"urgency":    {"low", "medium"},
+	"tier":       {"standard", "plus", "basic"},
+	"membership": {"regular", "silver", "gold"},
+	"plan":       {"starter", "team", "business"},
+	"cabin":      {"economy", "business"},
+	"level":      {"info", "debug", "notice"},
+	"conditions": {"partly cloudy", "clear", "light rain", "overcast"},
+	"condition":  {"good", "as new"},
+	"unit":       {"ms", "count", "percent"},
+	"color":      {"black", "blue", "green", "white"},
+	"size":       {"small", "medium", "large"},
+	"language":   {"en", "de", "pt", "ja"},
+	"category":   {"general", "standard"},
+	"kind":       {"general", "standard"},
+	"type":       {"general", "standard"},
+	"class":      {"general", "standard"},
+	"method":     {"card", "transfer"},
+	"channel":    {"web", "phone", "mail"},
+	"role":       {"member", "editor", "viewer"},
+	"department": {"operations", "support", "sales"},
+}
+
+// classOf reads a field's class from its name and what its record is of.
+func classOf(name, noun string) class {
 	words := NameWords(name)
 	last := lastWord(words)
 	if len(words) == 0 {
 		return classText
 	}
 	switch first := words[0]; {
+	case last == "name" && len(words) > 1 && (first == "first" || first == "given"):
+		return classFirstName
+	case last == "name" && len(words) > 1 && (first == "last" || first == "family"):
+		return classLastName
+	case last == "name" && len(words) == 1:
+		return nameClass(noun)
+	case (last == "date" || last == "at" || last == "time") && len(words) > 1 && dueWords[words[len(words)-2]]:
+		if last == "date" {
+			return classDueDate
+		}
+		return classDueTime
 	case len(words) > 1 && (first == "is" || first == "has" || first == "can" || first == "was" || first == "should"):
 		return classFlag
 	case last == "name":
-		if len(words) == 1 || personNouns[words[len(words)-2]] {
-			return classPerson
-		}
-		if c := classWords[words[len(words)-2]]; c == classService {
-			return classService
-		}
-		return classThing
+		return nameClass(words[len(words)-2])
 	case last == "email" || last == "number" && slices.Contains(words, "phone"):
 		return classWords[words[0]]
-	case last == "number" && len(words) == 1:
+	case last == "number" && len(words) == 1, last == "level" && len(words) > 1:
 		return classCount
 	case last == "code" && len(words) == 2 && (first == "currency" || first == "country"):
 		return classWords[first]
@@ -105,10 +140,28 @@ func classOf(name string) class {
 	if c, ok := classWords[last]; ok {
 		return c
 	}
+	if listedWords[last] != nil {
+		return classListed
+	}
 	return classWords[singular(last)]
 }
 
-var personNouns = wordSet(`first last full user customer owner contact passenger employee author assignee guest agent manager`)
+// nameClass is what a name of such a thing looks like.
+func nameClass(noun string) class {
+	switch {
+	case personNouns[noun]:
+		return classPerson
+	case classWords[noun] == classService:
+		return classService
+	}
+	return classThing
+}
+
+var (
+	personNouns = wordSet(`full user customer client owner contact passenger employee author assignee guest agent manager patient member person
+		driver doctor student teacher candidate lead recipient sender account profile`)
+	dueWords = wordSet(`due delivery expiry expiration renewal renews departure arrival start end eta valid until deadline return shipping estimated scheduled expires`)
+)
 
 // nounFields are the fields of a record whose tool gives no result schema, by
 // what it is a record of. Convention: the fields that published tool sets agree
@@ -147,10 +200,13 @@ var nounFields = map[string]string{
 	"shipment":     "status location eta",
 	"package":      "status location eta",
 	"document":     "title summary owner updated_at",
-	"file":         "title size_bytes updated_at",
-	"page":         "title summary updated_at",
+	"file":         "content size_bytes updated_at",
+	"page":         "title content updated_at",
 	"article":      "title summary updated_at",
 	"policy":       "title text updated_at",
+	"airport":      "name city country",
+	"certificate":  "status amount currency expires_at",
+	"airline":      "name country",
 	"email":        "subject snippet sent_at",
 	"message":      "sender text sent_at",
 	"event":        "title start end location",
@@ -169,6 +225,10 @@ var nounFields = map[string]string{
 // nounStatuses are the states that a thing which exists, and which nothing was
 // done to yet, may be in. None says that it failed or that it is finished.
 var nounStatuses = map[string][]string{
+	"user":         {"active"},
+	"customer":     {"active"},
+	"account":      {"active"},
+	"employee":     {"active"},
 	"order":        {"processing", "confirmed", "packed"},
 	"service":      {"running", "degraded"},
 	"server":       {"running", "degraded"},
@@ -190,4 +250,4 @@ var nounStatuses = map[string][]string{
 	"job":          {"running", "queued"},
 }
 
-var anyStatuses = []string{"active", "open", "in_progress"}
+var anyStatuses = []string{"active", "open"}

@@ -19,6 +19,8 @@ type drawing struct {
 	stale bool        // as it was some days ago
 	list  bool        // inside a list, where only exact names are locators
 	depth int
+	// computed is the answer to an expression, which a number in the result takes.
+	computed *float64
 }
 
 // split draws field h of a record (SplitMix64 of Steele, Lea and Flood, 2014).
@@ -34,7 +36,9 @@ var (
 	hashLength  = hashOf("\x00length")
 	hashLatency = hashOf("\x00latency")
 	hashStale   = hashOf("\x00stale")
-	hashNoun    = hashOf("\x00noun")
+	hashPerson  = hashOf("\x00person")
+	hashPlace   = hashOf("\x00place")
+	hashSecond  = hashOf("\x00second")
 )
 
 // append writes one value of the shape. h names the field within the record.
@@ -49,6 +53,9 @@ func (d *drawing) append(dst []byte, s *shape, h uint64) []byte {
 	case formList:
 		return d.appendList(dst, s, u)
 	case formNumber:
+		if d.computed != nil {
+			return strconv.AppendFloat(dst, *d.computed, 'f', -1, 64)
+		}
 		if s.class == classID {
 			return s.number.appendID(dst, d, u)
 		}

@@ -2,6 +2,7 @@ package world
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"assay/engine/record"
@@ -11,20 +12,21 @@ import (
 // description names, else those that records of its noun have, with the locators
 // in front. A write answers with a short confirmation.
 func (s *shaper) byName(t *record.Tool) *shape {
-	names := describedFields(t.Description)
-	switch {
-	case s.tool.writes():
+	if s.tool.writes() {
 		return s.confirmation()
-	case len(names) == 0:
-		spec, ok := nounFields[s.tool.noun]
-		if !ok {
-			spec = "name status updated_at"
-		}
-		names = strings.Fields(spec)
 	}
-	out := s.named(names)
+	names := describedFields(t.Description, s.tool.noun)
+	if len(names) == 0 {
+		names = s.usualFields()
+	}
+	out := s.members(names)
+	if numberVerbs[s.tool.verb] && len(out.fields) == 0 {
+		n := numberShape{low: math.Inf(-1), high: math.Inf(1), decimals: 2}
+		n.inName(classAmount)
+		out.fields = append(out.fields, s.field("result", &shape{form: formNumber, number: n}))
+	}
 	if s.tool.op == opList {
-		out.fields = append([]field{s.field("id", &shape{form: formText, most: -1, class: classID})}, out.fields...)
+		out.fields = append([]field{s.field("id", s.named("id", &shape{form: formText, most: -1}))}, out.fields...)
 		out.own = 0
 		list := &shape{form: formList, least: 1, most: -1, item: out}
 		name := "results"
@@ -34,9 +36,30 @@ func (s *shaper) byName(t *record.Tool) *shape {
 		return &shape{form: formObject, own: -1, fields: []field{s.field(name, list)}}
 	}
 	out.fields = append(s.locators(), out.fields...)
-	out.own = -1
 	return out
 }
+
+// usualFields are those of records of the tool's noun. What is no record has one
+// member that says as little as it can.
+func (s *shaper) usualFields() []string {
+	spec, ok := nounFields[s.tool.noun]
+	switch {
+	case ok && s.tool.op == opList: // a list shows what there is, not what is in it
+		return slices.DeleteFunc(strings.Fields(spec), func(name string) bool { return name == "content" })
+	case ok && !numberVerbs[s.tool.verb]:
+		return strings.Fields(spec)
+	case s.tool.op == opList || slices.ContainsFunc(s.tool.arguments, func(a argument) bool { return a.reference }):
+		return []string{"name", "status", "updated_at"}
+	case s.tool.verb == "think":
+		return []string{"ok"}
+	case numberVerbs[s.tool.verb]:
+		return nil // one number
+	}
+	return []string{"summary", "updated_at"}
+}
+
+// numberVerbs begin the names of tools that answer with a number.
+var numberVerbs = wordSet(`calculate compute convert count estimate measure evaluate`)
 
 func plural(noun string) string {
 	switch {
@@ -63,24 +86,35 @@ func (s *shaper) locators() []field {
 // in now, and when.
 func (s *shaper) confirmation() *shape {
 	out := &shape{form: formObject, own: -1}
+	moment := "updated_at"
 	if s.tool.op == opCreate {
-		name := "id"
-		if s.tool.noun != "" {
-			name = s.tool.noun + "_id"
+		moment = "created_at"
+		if !slices.ContainsFunc(s.tool.arguments, func(a argument) bool { return a.names }) {
+			name := s.newName()
+			out.own = 0
+			out.fields = append(out.fields, s.field(name, s.named(name, &shape{form: formText, most: -1})))
 		}
-		if s.tool.argument(name) != nil {
-			name = "id"
-		}
-		out.own = 0
-		out.fields = append(out.fields, s.field(name, &shape{form: formText, most: -1, class: classID}))
 	}
 	out.fields = append(out.fields, s.locators()...)
-	return &shape{form: formObject, own: out.own, fields: append(out.fields, s.named([]string{"status", "updated_at"}).fields...)}
+	out.fields = append(out.fields, s.members([]string{"status", moment}).fields...)
+	return out
 }
 
-// named is an object of fields that are known by their names alone. Fields that
+// newName is the field that a new record's id stands in.
+func (s *shaper) newName() string {
+	name := s.tool.noun + "_id"
+	switch {
+	case s.tool.noun == "":
+		return "id"
+	case s.tool.argument(name) != nil: // what is booked is there already; the booking is new
+		return "confirmation_id"
+	}
+	return name
+}
+
+// members is an object of fields that are known by their names alone. Fields that
 // an argument names are left out: they could only seem to echo it.
-func (s *shaper) named(names []string) *shape {
+func (s *shaper) members(names []string) *shape {
 	out := &shape{form: formObject, own: -1}
 	for _, name := range names {
 		if s.tool.argument(name) == nil && !out.has(name) {
@@ -93,10 +127,11 @@ func (s *shaper) named(names []string) *shape {
 func (s *shaper) namedField(name string, depth int) *shape {
 	words := NameWords(name)
 	last := lastWord(words)
-	c := classOf(name)
-	switch {
+	text := s.named(name, &shape{form: formText, most: -1})
+	switch c := text.class; {
 	case c == classStep || isPlural(last) && c == classText && depth == 0:
-		item := &shape{form: formText, most: -1, class: c}
+		defer s.within(name)()
+		item := text
 		if spec, ok := nounFields[singular(last)]; ok {
 			item = &shape{form: formObject, own: -1}
 			for _, n := range strings.Fields(spec) {
@@ -106,12 +141,15 @@ func (s *shaper) namedField(name string, depth int) *shape {
 		return &shape{form: formList, least: 2, most: -1, item: item}
 	case c == classFlag:
 		return &shape{form: formBool, class: c}
-	case c >= classAmount || last == "temperature" || last == "level" && len(words) > 1:
+	case c >= classAmount || last == "temperature":
 		n := numberShape{low: math.Inf(-1), high: math.Inf(1), whole: c != classAmount && c != classRatio, decimals: 2}
 		n.inName(c)
+		if last == "temperature" {
+			n.low, n.high = -5, 30 // degrees Celsius of a temperate year
+		}
 		return &shape{form: formNumber, number: n, class: c}
 	}
-	return &shape{form: formText, most: -1, class: c}
+	return text
 }
 
 // inName narrows a number to what its name speaks of, inside the bounds that
@@ -150,7 +188,7 @@ func (n *numberShape) inName(c class) {
 // describedFields are the fields that a description promises: "Returns the
 // status, items and delivery date of an order" gives status, items and
 // delivery_date. One alone says too little and gives none.
-func describedFields(description string) []string {
+func describedFields(description, noun string) []string {
 	lower := strings.ToLower(description)
 	_, promise, ok := strings.Cut(lower, "return")
 	if !ok {
@@ -165,7 +203,7 @@ func describedFields(description string) []string {
 	var names []string
 	for part := range strings.SplitSeq(promise, ",") {
 		if name := fieldName(part); name != "" {
-			names = append(names, name)
+			names = append(names, strings.TrimPrefix(name, noun+"_"))
 		}
 	}
 	if len(names) < 2 || len(names) > most {

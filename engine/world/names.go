@@ -94,7 +94,7 @@ func pastOf(verb string) string {
 var irregularPast = map[string]string{
 	"cancel": "cancelled", "send": "sent", "pay": "paid", "buy": "bought", "sell": "sold", "reset": "reset", "set": "set",
 	"put": "put", "shut": "shut", "stop": "stopped", "ban": "banned", "drop": "dropped", "submit": "submitted", "commit": "committed",
-	"ship": "shipped", "plan": "planned", "tag": "tagged", "log": "logged", "run": "run", "make": "made", "hold": "held",
+	"ship": "shipped", "plan": "planned", "tag": "tagged", "log": "logged", "run": "completed", "make": "made", "hold": "held",
 	"rollback": "rolled_back", "roll": "rolled_back", "shutdown": "shut_down", "rm": "removed", "withdraw": "withdrawn", "freeze": "frozen",
 	"transfer": "transferred", "write": "written", "begin": "begun", "undo": "undone", "redo": "redone", "split": "split", "cut": "cut",
 }

@@ -38,11 +38,14 @@ func (w *World) references(t *tool, args map[string]any) ([]reference, *refusal)
 			if !ok {
 				continue
 			}
-			ref := reference{index: i, name: a.name, id: id, many: many}
+			ref := reference{index: i, name: a.name, id: id, many: many, raw: refRaw(item, id)}
+			if a.names {
+				refs = append(refs, ref)
+				continue
+			}
 			if refused := w.find(a, &ref); refused != nil {
 				return nil, refused
 			}
-			ref.raw = refRaw(item, id)
 			refs = append(refs, ref)
 		}
 	}

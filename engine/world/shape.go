@@ -25,9 +25,11 @@ type shape struct {
 	class   class // what kind of text, or number, its name speaks of
 	pattern string
 	format  string
-	example *string // the text of an example
-	idName  string  // of an id: what it is an id of
-	given   bool    // by the user: its members are kept to
+	example *string  // the text of an example
+	idName  string   // of an id: what it is an id of
+	listed  []string // the words of a text that its name calls for
+	shared  uint64   // the draw that fields of one person, or of one place, have in common; 0 for none
+	given   bool     // by the user: its members are kept to
 }
 
 type form int
@@ -72,14 +74,48 @@ const (
 
 type shaper struct {
 	tool  *tool
+	noun  string // what the record that is being read is of
 	root  *value
 	nodes int
+}
+
+// within reads the parts of a member: they are of what the member's name says.
+func (s *shaper) within(name string) (leave func()) {
+	outer := s.noun
+	if last := lastWord(NameWords(name)); last != "" {
+		s.noun = singular(last)
+	}
+	return func() { s.noun = outer }
+}
+
+// named gives a shape the class that its name speaks of.
+func (s *shaper) named(name string, of *shape) *shape {
+	of.class = classOf(name, s.noun)
+	words := NameWords(name)
+	alone := len(words) == 1
+	switch of.class {
+	case classStatus:
+		of.listed = s.statuses()
+	case classListed:
+		of.listed = listedWords[lastWord(words)]
+	case classFirstName, classLastName:
+		of.shared = hashPerson
+	case classPerson, classEmail:
+		if alone && (words[0] == "name" || words[0] == "email") || words[0] == "full" {
+			of.shared = hashPerson
+		}
+	case classCity, classCountry:
+		if alone && (words[0] == "city" || words[0] == "country") {
+			of.shared = hashPlace
+		}
+	}
+	return of
 }
 
 // shapeOf is the shape of a tool's results. The error says why Returns could
 // not be used; the shape is then that of the name.
 func shapeOf(t *record.Tool, out *tool) (*shape, error) {
-	s := shaper{tool: out}
+	s := shaper{tool: out, noun: out.noun}
 	if len(t.Returns) > 0 {
 		v, err := parseValue(t.Returns)
 		switch {
@@ -88,10 +124,8 @@ func shapeOf(t *record.Tool, out *tool) (*shape, error) {
 		case v.kind == 'n':
 		case isSchema(v):
 			s.root = v
-			out.shaped = true
 			return s.schema(v, "", 0), nil
 		default:
-			out.shaped = true
 			return s.example(v, "", 0), nil
 		}
 	}
@@ -153,28 +187,48 @@ func (s *shaper) schema(v *value, name string, depth int) *shape {
 	case v.at("const") != nil:
 		return &shape{form: formFixed, fixed: rawOf(v.at("const")), given: true}
 	case v.at("enum") != nil && len(v.at("enum").items) > 0:
-		return &shape{form: formChoice, choices: v.at("enum").items, class: classOf(name), given: true}
+		return s.named(name, &shape{form: formChoice, choices: v.at("enum").items, given: true})
 	}
 	switch typeOfSchema(v) {
 	case "object":
+		defer s.within(name)()
 		return s.objectSchema(v, depth)
 	case "array":
+		defer s.within(name)()
 		out := &shape{form: formList, least: v.whole("minItems", 0), most: v.whole("maxItems", -1), given: true}
 		if items := v.at("items"); items != nil && items.kind == '{' {
 			out.item = s.schema(items, singular(name), depth+1)
 		} else {
-			out.item = &shape{form: formText, most: -1, class: classOf(singular(name))}
+			out.item = s.named(singular(name), &shape{form: formText, most: -1})
 		}
 		return out
 	case "integer", "number":
-		return &shape{form: formNumber, number: numberSchema(v, name), class: classOf(name), given: true}
+		out := s.named(name, &shape{form: formNumber, number: numberSchema(v), given: true})
+		out.number.inName(out.class)
+		return out
 	case "boolean":
-		return &shape{form: formBool, class: classOf(name), given: true}
+		return s.named(name, &shape{form: formBool, given: true})
 	case "null":
 		return null()
 	}
-	return &shape{form: formText, class: classOf(name), given: true, least: v.whole("minLength", 0), most: v.whole("maxLength", -1),
-		pattern: v.str("pattern"), format: v.str("format"), example: exampleText(v)}
+	return s.named(name, &shape{form: formText, given: true, least: v.whole("minLength", 0), most: v.whole("maxLength", -1),
+		pattern: v.str("pattern"), format: v.str("format"), example: exampleText(v)})
+}
+
+// statuses are the usual states of what is being read: of its noun, else of what
+// the tool's arguments refer to, so that all tools that show a thing agree.
+func (s *shaper) statuses() []string {
+	if list, ok := nounStatuses[s.noun]; ok {
+		return list
+	}
+	for _, a := range s.tool.arguments {
+		for _, noun := range a.subject {
+			if list, ok := nounStatuses[noun]; ok && a.reference {
+				return list
+			}
+		}
+	}
+	return anyStatuses
 }
 
 // resolve follows references and takes the first branch that is not null. nil is
@@ -269,7 +323,7 @@ func (s *shaper) objectSchema(v *value, depth int) *shape {
 	if required := v.at("required"); required != nil {
 		for _, r := range required.items {
 			if r.kind == '"' && !out.has(r.text) {
-				out.fields = append(out.fields, s.field(r.text, &shape{form: formText, most: -1, class: classOf(r.text)}))
+				out.fields = append(out.fields, s.field(r.text, s.named(r.text, &shape{form: formText, most: -1})))
 			}
 		}
 	}
@@ -281,7 +335,7 @@ func (s *shape) has(name string) bool {
 	return slices.ContainsFunc(s.fields, func(f field) bool { return f.name == name })
 }
 
-func numberSchema(v *value, name string) numberShape {
+func numberSchema(v *value) numberShape {
 	n := numberShape{whole: typeOfSchema(v) == "integer", low: math.Inf(-1), high: math.Inf(1)}
 	if f := v.num("minimum"); f != nil {
 		n.low = *f
@@ -312,7 +366,6 @@ func numberSchema(v *value, name string) numberShape {
 			break
 		}
 	}
-	n.inName(classOf(name))
 	return n
 }
 
@@ -357,6 +410,7 @@ func (s *shaper) example(v *value, name string, depth int) *shape {
 	}
 	switch v.kind {
 	case '{':
+		defer s.within(name)()
 		out := &shape{form: formObject, given: true}
 		for _, m := range v.members {
 			if !out.has(m.name) {
@@ -366,22 +420,23 @@ func (s *shaper) example(v *value, name string, depth int) *shape {
 		out.own = s.ownField(out.fields)
 		return out
 	case '[':
+		defer s.within(name)()
 		out := &shape{form: formList, given: true}
 		for _, item := range v.items {
 			out.tuple = append(out.tuple, s.example(item, singular(name), depth+1))
 		}
 		return out
 	case '0':
-		out := &shape{form: formNumber, class: classOf(name), given: true, number: numberShape{low: math.Inf(-1), high: math.Inf(1)}}
+		out := s.named(name, &shape{form: formNumber, given: true, number: numberShape{low: math.Inf(-1), high: math.Inf(1)}})
 		if out.number.setExample(v.raw); out.number.example == nil {
 			return &shape{form: formFixed, fixed: v.raw, given: true}
 		}
 		return out
 	case '"':
-		return &shape{form: formText, class: classOf(name), most: -1, example: &v.text, given: true}
+		return s.named(name, &shape{form: formText, most: -1, example: &v.text, given: true})
 	}
 	if v.kind == 't' || v.kind == 'f' {
-		return &shape{form: formBool, class: classOf(name), fixed: v.raw, given: true}
+		return s.named(name, &shape{form: formBool, fixed: v.raw, given: true})
 	}
 	return &shape{form: formFixed, fixed: v.raw, given: true}
 }

@@ -21,13 +21,12 @@ var (
 	titles     = []string{"follow-up from last week", "regular check", "open points", "handover", "first look", "weekly summary", "after the last change", "usual procedure"}
 	prose      = []string{"Reviewed last week; no open questions.", "Nothing unusual in the last seven days.", "Prepared by the team and checked once.", "See the earlier entry for the background.", "Waiting for the next regular check.", "Covers the usual cases; exceptions go to the owner."}
 	steps      = []string{"Check the dashboards for the last hour.", "Make sure that no other change is in progress.", "Take one instance out and watch it for five minutes.", "Carry the change out.", "Watch the error rate for ten minutes.", "Tell the owner what was done.", "If it does not recover, escalate to the owner."}
-	cities     = []string{"Lisbon", "Oslo", "Nairobi", "Osaka", "Denver", "Lyon", "Krakow", "Quito"}
-	countries  = []string{"PT", "NO", "KE", "JP", "US", "FR", "PL", "EC"}
-	streets    = []string{"Mill Lane", "Station Road", "Harbour Street", "Park Avenue", "Hill Road", "Orchard Way"}
-	services   = []string{"checkout", "search", "billing", "auth", "inventory", "notifications", "gateway", "reports"}
-	priorities = []string{"low", "medium", "high"}
-	tiers      = []string{"standard", "plus", "basic"}
-	words      = []string{"regular", "standard", "primary", "default", "general", "current"}
+	// A city and the country at the same place belong together.
+	cities    = []string{"Lisbon", "Oslo", "Nairobi", "Osaka", "Denver", "Lyon", "Krakow", "Quito"}
+	countries = []string{"PT", "NO", "KE", "JP", "US", "FR", "PL", "EC"}
+	streets   = []string{"Mill Lane", "Station Road", "Harbour Street", "Park Avenue", "Hill Road", "Orchard Way"}
+	services  = []string{"checkout", "search", "billing", "auth", "inventory", "notifications", "gateway", "reports"}
+	words     = []string{"regular", "standard", "primary", "default", "general", "current"}
 )
 
 func pick(words []string, u uint64) string { return words[u%uint64(len(words))] }
@@ -62,22 +61,28 @@ func (d *drawing) idText(s *shape, u uint64) string {
 }
 
 func (d *drawing) statusText(s *shape, u uint64) string {
+	if t, ok := formatted(s, u, d.w.dials.Now); ok {
+		return t
+	}
 	if d.state != "" && !d.stale {
 		return sized(d.state, s, u)
 	}
 	if s.example != nil {
 		return *s.example
 	}
-	noun := d.tool.noun
-	if list, ok := nounStatuses[noun]; ok {
-		return sized(pick(list, u), s, u)
-	}
-	return sized(pick(anyStatuses, u), s, u)
+	return sized(pick(s.listed, u), s, u)
 }
 
 func (d *drawing) usualText(s *shape, u uint64) string {
-	v := split(u, hashNoun)
+	if s.shared != 0 {
+		u = split(d.base, s.shared)
+	}
+	v := split(u, hashSecond)
 	switch s.class {
+	case classFirstName:
+		return pick(firstNames, u)
+	case classLastName:
+		return pick(lastNames, v)
 	case classEmail:
 		return strings.ToLower(pick(firstNames, u)+"."+pick(lastNames, v)) + "@mail.example"
 	case classPhone:
@@ -99,6 +104,10 @@ func (d *drawing) usualText(s *shape, u uint64) string {
 			return rfc3339(d.w.dials.Now)
 		}
 		return rfc3339(d.w.dials.Now.Add(-time.Duration(u%(40*24*60)) * time.Minute))
+	case classDueDate:
+		return d.w.dials.Now.AddDate(0, 0, 1+int(u%30)).Format(time.DateOnly)
+	case classDueTime:
+		return rfc3339(d.w.dials.Now.Add(time.Duration(1+u%(30*24)) * time.Hour))
 	case classURL:
 		return "https://records.example/" + strconv.FormatUint(u%1_000_000, 36)
 	case classCurrency:
@@ -111,10 +120,8 @@ func (d *drawing) usualText(s *shape, u uint64) string {
 		return strconv.FormatUint(1+u%180, 10) + " " + pick(streets, v)
 	case classVersion:
 		return fmt.Sprintf("%d.%d.%d", 1+u%4, v%20, (u>>32)%10)
-	case classPriority:
-		return pick(priorities, u)
-	case classTier:
-		return pick(tiers, u)
+	case classListed:
+		return pick(s.listed, u)
 	case classService:
 		return pick(services, u)
 	}

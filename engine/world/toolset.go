@@ -31,7 +31,8 @@ type tool struct {
 	checker   checker
 	arguments []argument
 	result    *shape
-	shaped    bool // by Returns
+	// expression is the argument of a calculator, "" for other tools.
+	expression string
 }
 
 func (t *tool) writes() bool { return t.op != opRead && t.op != opList }
@@ -42,6 +43,7 @@ type argument struct {
 	words     []string // of the name
 	subject   []string // those of them that say what it refers to
 	reference bool
+	names     bool            // it is the name that a new record is given
 	plainText string          // description and title, lower case, to recognise an echo of them
 	known     map[string]bool // folded ids of its enum, examples and default
 	open      bool            // an enum does not bound it
@@ -100,6 +102,7 @@ func (s *Toolset) compile(t *record.Tool, nouns map[string]bool) *tool {
 	if parameters, err := parseValue(t.Parameters); err == nil {
 		out.readArguments(parameters, nouns)
 	}
+	out.expression = out.expressionArgument()
 	out.noun = nounOf(words, out.verb, out.arguments)
 	out.result, err = shapeOf(t, out)
 	if err != nil {
@@ -117,6 +120,7 @@ func (t *tool) readArguments(parameters *value, nouns map[string]bool) {
 		a := argument{name: m.name, words: NameWords(m.name), subject: subjectWords(m.name), open: true, known: map[string]bool{}}
 		a.plainText = strings.ToLower(m.value.str("description") + "\n" + m.value.str("title"))
 		a.reference = isReference(t.op, m.name, m.value, nouns)
+		a.names = a.reference && t.op == opCreate && makingVerbs[t.verb] && namesItsThing(t, a.words)
 		a.learn(m.value)
 		a.learn(m.value.at("items"))
 		t.arguments = append(t.arguments, a)
@@ -150,6 +154,19 @@ func (a *argument) knows(values ...*value) {
 	}
 }
 
+// expressionArgument is the argument that a calculator works out.
+func (t *tool) expressionArgument() string {
+	if !numberVerbs[t.verb] {
+		return ""
+	}
+	for _, a := range t.arguments {
+		if last := lastWord(a.words); last == "expression" || last == "formula" || last == "calculation" {
+			return a.name
+		}
+	}
+	return ""
+}
+
 // argument is the declared argument of that name, nil for none.
 func (t *tool) argument(name string) *argument {
 	for i := range t.arguments {
@@ -181,12 +198,31 @@ func isReference(op operation, name string, schema *value, nouns map[string]bool
 		return false
 	}
 	t := schema.types()
-	return nouns[singular(last)] && (len(t) == 0 || slices.Contains(t, "string") || slices.Contains(t, "array"))
+	return (nouns[singular(last)] || namedThings[last]) && (len(t) == 0 || slices.Contains(t, "string") || slices.Contains(t, "array"))
 }
 
 // contactWords end the names of arguments that a new record is given and that
 // find a record elsewhere.
 var contactWords = wordSet(`email username handle slug number`)
+
+// makingVerbs begin the names of tools that make what their argument names:
+// write_file makes the path, book_flight does not make the flight.
+var makingVerbs = wordSet(`create write add new register upload insert make save`)
+
+// namesItsThing is true of a path, and of repo_name where a repo is made.
+func namesItsThing(t *tool, words []string) bool {
+	last := lastWord(words)
+	return pathWords[last] || last == "slug" || slices.ContainsFunc(words, func(w string) bool { return singular(w) == lastNoun(t) })
+}
+
+// lastNoun is what a tool's name ends with: the repo of create_repo.
+func lastNoun(t *tool) string { return singular(lastWord(NameWords(t.name))) }
+
+var pathWords = wordSet(`path filename filepath file`)
+
+// namedThings are words of arguments that name a thing by itself: a path, a
+// host. Without its name nothing can be found.
+var namedThings = wordSet(`path filename filepath hostname host repo repository branch database table topic queue bucket namespace cluster pod deployment pipeline`)
 
 // toolNouns are the words of the tools' names that are no verbs.
 func toolNouns(tools []record.Tool) map[string]bool {
@@ -214,7 +250,7 @@ func nounOf(words []string, verb string, arguments []argument) string {
 		if w == "by" || w == "for" {
 			break
 		}
-		if w != verb && !aspects[w] && !idWords[w] {
+		if w != verb && !aspects[w] && (!idWords[w] || contactWords[w]) {
 			noun = singular(w)
 		}
 	}

@@ -132,6 +132,13 @@ func (w *World) answer(t *tool, args map[string]any, fault string) record.ToolRe
 	if subject := subjectOf(t, refs); subject != nil {
 		d.thing, d.base = subject.thing, w.recordDraw(subject.id)
 	}
+	if text, ok := args[t.expression].(string); ok && t.expression != "" {
+		v, err := arithmetic(text)
+		if err != nil {
+			return w.refuse(invalid(fmt.Sprintf("argument %q cannot be worked out: %v", t.expression, err), "use numbers, + - * / and brackets"))
+		}
+		d.computed = &v
+	}
 	switch t.op {
 	case opRead:
 		if len(refs) == 0 {

@@ -128,15 +128,21 @@ func (w *World) create(t *tool, args map[string]any, d *drawing) {
 		thing.argument = s.fields[s.own].name
 	}
 	d.base = record.Rank("world", w.task.ID, "made", t.name, len(w.made))
-	for try := uint64(0); ; try++ { // ids of the same kind may meet; the next draw is another
-		u := split(d.base, try)
-		if own.form == formNumber {
-			thing.id = string(own.number.appendID(nil, d, u))
-		} else {
-			thing.id = d.newID(own, u)
+	for i := range d.refs {
+		if a := &t.arguments[d.refs[i].index]; a.names {
+			thing.id, thing.argument = d.refs[i].id, a.name
 		}
-		if _, taken := w.things[fold(thing.id)]; !taken || try > 16 {
-			break
+	}
+	for try := uint64(0); thing.id == ""; try++ { // ids of the same kind may meet; the next draw is another
+		u := split(d.base, try)
+		id := ""
+		if own.form == formNumber {
+			id = string(own.number.appendID(nil, d, u))
+		} else {
+			id = d.newID(own, u)
+		}
+		if _, taken := w.things[fold(id)]; !taken || try > 16 {
+			thing.id = id
 		}
 	}
 	thing.store(t, args)
