@@ -137,6 +137,7 @@ func (m *root) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
+		return m.runs.Update(msg)
 	case tea.BackgroundColorMsg:
 		if !m.fixed && !msg.IsDark() {
 			m.restyle(ui.ThemeNamed("light"))

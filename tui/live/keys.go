@@ -168,9 +168,8 @@ func (m *Model) toggleFollow() tea.Cmd {
 		cmds = append(cmds, m.show(m.under))
 	}
 	if v := m.view(); v != nil {
-		v.list.Set(v.Len()-1, v.Len())
+		v.goTo(v.Len() - 1)
 	}
-	m.shown.live = false
 	return tea.Batch(append(cmds, m.play())...)
 }
 
@@ -193,6 +192,7 @@ func (m *Model) move(id string) tea.Cmd {
 	}
 	m.follow = false
 	v.list.Move(id, v.Len())
+	v.pin()
 	return tea.Batch(v.readAround(m), m.play())
 }
 
@@ -292,7 +292,7 @@ func (m *Model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
 		return nil
 	}
 	m.follow = false
-	v.list.Set(v.list.Cursor()+by, v.Len())
+	v.goTo(v.list.Cursor() + by)
 	return tea.Batch(v.readAround(m), m.play())
 }
 
@@ -318,7 +318,7 @@ func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
 	}
 	m.focus = paneList
 	if row := v.list.Row(line); row < v.Len() {
-		v.list.Set(row, v.Len())
+		v.goTo(row)
 	}
 	return tea.Batch(v.readAround(m), m.play())
 }

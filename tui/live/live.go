@@ -125,6 +125,9 @@ func (m *Model) Stopping() { m.stops = true }
 func (m *Model) Ended() tea.Cmd {
 	m.story, m.under = nil, ""
 	m.news.Flights = nil
+	for _, v := range m.views {
+		v.fly(nil)
+	}
 	cmds := []tea.Cmd{m.refreshStory()}
 	if v := m.view(); v != nil {
 		cmds = append(cmds, v.readTail(m), v.askPass(m))
@@ -236,7 +239,7 @@ func (m *Model) hear(n News) tea.Cmd {
 		}
 	}
 	if v := m.view(); v != nil {
-		v.flights = flightsOf(n.Flights, v.runID)
+		v.fly(flightsOf(n.Flights, v.runID))
 		if _, committed := n.Counts[v.runID]; committed {
 			m.rate.add(n.At, v.runID, v.counts.Done+v.counts.LostTotal())
 			cmds = append(cmds, v.readTail(m))
@@ -313,7 +316,7 @@ func (m *Model) show(p Part) tea.Cmd {
 	if v == nil {
 		return nil
 	}
-	v.flights = flightsOf(m.news.Flights, v.runID)
+	v.fly(flightsOf(m.news.Flights, v.runID))
 	return tea.Batch(v.readAround(m), v.askPass(m), v.askArms(m), m.play())
 }
 
@@ -375,7 +378,7 @@ func (m *Model) headsRead(msg headsMsg) tea.Cmd {
 	if current {
 		grew := v.take(msg)
 		if m.follow && grew && len(v.flights) == 0 && m.run() != nil && m.run().ID == msg.runID {
-			v.list.Set(v.Len()-1, v.Len())
+			v.goTo(v.Len() - 1)
 		}
 	}
 	if again {

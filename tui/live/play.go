@@ -14,27 +14,22 @@ func (m *Model) followNewest() tea.Cmd {
 	if !m.follow || v == nil || v.Len() == 0 {
 		return nil
 	}
-	if m.shown.live && m.flying(m.shown.id) {
+	if m.shown.live && m.findFlight(m.shown.id) != nil {
 		return nil
 	}
 	if m.shown.id != "" && m.news.At.Sub(m.shown.since) < dwell {
 		return nil
 	}
-	v.list.Set(v.Len()-1, v.Len())
+	v.goTo(v.Len() - 1)
 	return v.readAround(m)
 }
 
-func (m *Model) flying(id string) bool {
-	v := m.view()
-	if v == nil {
-		return false
+// UnderCursor is the id of the rollout under the cursor, "" where there is none.
+func (m *Model) UnderCursor() string {
+	if v := m.view(); v != nil && v.Len() > 0 {
+		return v.at
 	}
-	for i := range v.flights {
-		if v.flights[i].ID == id {
-			return true
-		}
-	}
-	return false
+	return ""
 }
 
 // play shows in the right pane what is under the cursor: a rollout in flight as
@@ -44,24 +39,17 @@ func (m *Model) play() tea.Cmd {
 	if v == nil || v.Len() == 0 {
 		return nil
 	}
-	v.list.Set(v.list.Cursor(), v.Len())
-	at := v.list.Cursor()
-	if m.follow && m.shown.live && m.shown.id != "" {
-		// The rollout that plays may have moved from the flights to what is saved.
-		if f := m.findFlight(m.shown.id); f != nil {
-			m.playFlight(f)
-			return nil
-		}
-		return m.playSaved(m.shown.id)
+	if v.at == "" {
+		v.pin()
 	}
-	if f := v.flight(at); f != nil {
+	if v.at == "" {
+		return nil // its page is on its way
+	}
+	if f := m.findFlight(v.at); f != nil {
 		m.playFlight(f)
 		return nil
 	}
-	if id := v.id(at); id != "" {
-		return m.playSaved(id)
-	}
-	return nil
+	return m.playSaved(v.at)
 }
 
 func (m *Model) findFlight(id string) *Flight {

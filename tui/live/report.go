@@ -109,7 +109,7 @@ func deltaPage(t ui.Theme, width int, r *Report) []string {
 	if r.NUnpaired > 0 {
 		paired += ", " + ui.Count(r.NUnpaired) + " on one side only"
 	}
-	w.row(ui.S(t.Quiet, "on "+scope+"  ·  "+paired))
+	w.text(t.Quiet, "on "+scope+"  ·  "+paired)
 	for _, cause := range r.NotComparable {
 		w.text(t.Bad, "not comparable: "+cause)
 	}

@@ -24,6 +24,7 @@ const maxPages = 16
 type rollouts struct {
 	runID   string
 	list    ui.List
+	at      string                      // the rollout under the cursor, "" while that is not read
 	pages   map[int][]store.RolloutHead // by offset / pageSize
 	total   int                         // committed
 	known   bool                        // total was read
@@ -80,33 +81,59 @@ func (v *rollouts) id(i int) string {
 	return ""
 }
 
+// goTo puts the cursor on a row.
+func (v *rollouts) goTo(row int) {
+	v.list.Set(row, v.Len())
+	v.pin()
+}
+
+// pin remembers which rollout the cursor is on: rows move as rollouts end.
+func (v *rollouts) pin() {
+	v.at = ""
+	if v.Len() > 0 {
+		v.at = v.id(v.list.Cursor())
+	}
+}
+
+// fly takes what is in flight now. The cursor stays on its rollout.
+func (v *rollouts) fly(flights []Flight) {
+	v.flights = flights
+	v.seekFlight()
+}
+
+func (v *rollouts) seekFlight() bool {
+	for i := range v.flights {
+		if v.flights[i].ID == v.at {
+			v.list.Set(v.total+i, v.Len())
+			return true
+		}
+	}
+	return false
+}
+
 // take keeps a page that was read and reports whether the list grew. The cursor
-// stays on its rollout when that has moved from the flights to what is committed.
+// stays on its rollout, though that may have moved from the flights to what is
+// committed.
 func (v *rollouts) take(msg headsMsg) (grew bool) {
-	under := v.id(v.list.Cursor())
 	grew = msg.total > v.total || !v.known
-	flew := v.list.Cursor() >= v.total
 	v.total, v.known = msg.total, true
 	if len(v.pages) >= maxPages {
 		v.pages = map[int][]store.RolloutHead{}
 	}
 	v.pages[msg.offset/pageSize] = msg.heads
-	if !flew || under == "" {
+	if v.at == "" {
+		v.list.Set(v.list.Cursor(), v.Len())
+		v.pin()
 		return grew
 	}
-	for i, h := range msg.heads {
-		if h.ID == under {
+	if v.seekFlight() {
+		return grew
+	}
+	for i := range msg.heads {
+		if msg.heads[i].ID == v.at {
 			v.list.Set(msg.offset+i, v.Len())
-			return grew
 		}
 	}
-	for i, f := range v.flights {
-		if f.ID == under {
-			v.list.Set(v.total+i, v.Len())
-			return grew
-		}
-	}
-	v.list.Set(v.list.Cursor(), v.Len())
 	return grew
 }
 
@@ -203,6 +230,9 @@ func headFacts(t ui.Theme, h *store.RolloutHead, mark ui.Mark, width int) []ui.S
 		word = "lost: " + ui.Line(string(h.Cause), width)
 	case h.FailureClass != "" && mark.Sign != t.Pass().Sign:
 		word = ui.Line(h.FailureClass, width)
+	}
+	if width < 56 && h.Status == record.StatusLost && h.Cause != "" {
+		word = ui.Line(string(h.Cause), width) // the mark says lost
 	}
 	word = ui.Cut(word, max(width/3, 10))
 	calls := fmt.Sprintf("%d calls", h.Calls)

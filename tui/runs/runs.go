@@ -156,6 +156,9 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		return m.readPass()
 	case hiddenMsg:
 		return m.wasHidden(msg)
+	case tea.WindowSizeMsg:
+		m.height = max(msg.Height-frameRows-topRows, 1)
+		return m.readPass()
 	case tea.MouseWheelMsg:
 		return m.wheel(msg)
 	case tea.MouseClickMsg:
@@ -216,10 +219,10 @@ func byStory(runs []*record.Run) []*record.Run {
 
 // readPass reads the pass rate of the first run in sight that it is not known of.
 func (m *Model) readPass() tea.Cmd {
-	if m.opts.Pass == nil || m.working != "" || len(m.runs) == 0 {
+	if m.opts.Pass == nil || m.working != "" || len(m.runs) == 0 || m.height == 0 {
 		return nil
 	}
-	from, to := m.runList.Window(len(m.runs), max(m.height, 1))
+	from, to := m.runList.Window(len(m.runs), m.height)
 	for _, r := range m.runs[from:to] {
 		if _, known := m.pass[r.ID]; known || r.Counts.Graded == 0 {
 			continue

@@ -12,6 +12,9 @@ import (
 // topRows are the lines above the list: an empty one and the columns' names.
 const topRows = 2
 
+// frameRows are the lines of the window that are not the screen's.
+const frameRows = 2
+
 // View draws the screen.
 func (m *Model) View(width, height int) []string {
 	m.height = max(height-topRows, 1)
@@ -95,6 +98,8 @@ func (m *Model) columns(width int) columns {
 		return columns{recipe: max(width-shareWidth-12-ageWidth-4, 8), state: 10, age: ageWidth}
 	case width < 100:
 		c.counts, c.bar = 13, 11
+	case width < 118:
+		c.bounds, c.bar = 12, 17
 	case width < 150:
 		c.agent, c.bounds, c.bar = 14, 12, 17
 	default:
