@@ -36,7 +36,7 @@ func (e *Engine) Run(ctx context.Context, r *Recipe, opts Options, control *Cont
 	defer p.close()
 	run := p.newRun(e, record.RoleMain, p.before)
 	run.Name, run.Overrides, run.PosedBy = opts.Name, opts.Overrides, opts.Tasks
-	tasks, err := e.tasksFor(ctx, p, run)
+	tasks, err := e.tasksFor(ctx, p, run, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,11 @@ func (s *story) resumeRun(ctx context.Context, run *record.Run, a *arm, stage St
 		return err
 	}
 	s.engine.tell(StageStarted{stage})
-	tasks, err := s.engine.tasksFor(ctx, s.plan, run)
+	posed, err := s.engine.Source.Posed(ctx, run.ID)
+	if err != nil {
+		return err
+	}
+	tasks, err := s.engine.tasksFor(ctx, s.plan, run, posed)
 	if err != nil {
 		return err
 	}
@@ -245,7 +249,7 @@ func (s *story) partRun(ctx context.Context, run, tasksOf *record.Run, children 
 	part.Parent, part.PosedBy, part.Mode = run.ID, tasksOf.ID, record.ModeEval
 	part.EvalRuns = s.plan.settings.DeltaRuns
 	part.Overrides = run.Overrides
-	tasks, err := s.engine.tasksFor(ctx, s.plan, part)
+	tasks, err := s.engine.tasksFor(ctx, s.plan, part, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -19,18 +19,14 @@ type taskSource struct {
 	excluded int
 }
 
-// tasksFor is the source of a run's tasks: those on disk first, then another
-// run's where it poses those, else the search.
-func (e *Engine) tasksFor(ctx context.Context, p *plan, run *record.Run) (*taskSource, error) {
+// tasksFor is the source of a run's tasks: those that are stored with it first,
+// then another run's where it poses those, else the search.
+func (e *Engine) tasksFor(ctx context.Context, p *plan, run *record.Run, stored []record.Posed) (*taskSource, error) {
 	trained, err := e.Source.Trained(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	posed, err := e.Source.Posed(ctx, run.ID)
-	if err != nil {
-		return nil, err
-	}
-	t := &taskSource{stored: batchesOf(posed)}
+	t := &taskSource{stored: batchesOf(stored)}
 	if run.PosedBy != "" {
 		return t, e.replay(ctx, run, trained, t)
 	}

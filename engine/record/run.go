@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"maps"
 	"time"
 )
 
@@ -95,6 +96,10 @@ type Run struct {
 	EvalRuns      int
 	PassThreshold float64
 	PolicyVersion string
+	// SystemPrompt is what the agent was told, Tools what it was shown; nil tools mean
+	// each task's own.
+	SystemPrompt Text
+	Tools        []Tool
 	// Program is the agent as the recipe names it, for people.
 	Program string
 	// FilesHash is the hash of a command agent's files, "" for others.
@@ -130,6 +135,12 @@ type Counts struct {
 	Calls    int           `json:"tool_calls"`
 	Excluded int           `json:"excluded,omitempty"` // tasks left out: exported for training
 	Dropped  int           `json:"dropped,omitempty"`  // equal tasks, near duplicates
+}
+
+// Clone is a copy that shares nothing.
+func (c Counts) Clone() Counts {
+	c.Lost = maps.Clone(c.Lost)
+	return c
 }
 
 // LostTotal is the number of lost rollouts of every cause.
