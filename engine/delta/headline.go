@@ -158,9 +158,14 @@ func number(m *Metric, v float64) string {
 	return fmt.Sprintf("%.3f", v)
 }
 
+// signed writes a change with its sign, and one that rounds to nothing without.
 func signed(m *Metric, v float64) string {
-	if v < 0 {
-		return number(m, v)
+	s := number(m, v)
+	switch {
+	case strings.Trim(s, "-0.") == "":
+		return strings.TrimPrefix(s, "-")
+	case v > 0:
+		return "+" + s
 	}
-	return "+" + number(m, v)
+	return s
 }

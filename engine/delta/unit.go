@@ -81,11 +81,11 @@ func interval(list []stats.Unit, least, most float64, of ...any) (lo, hi float64
 	return math.Max(least, lo), math.Min(most, hi), ok
 }
 
-// changed counts the units that are not 0.
+// changed counts the units that are not 0 but for rounding.
 func changed(list []stats.Unit) int {
 	n := 0
 	for _, u := range list {
-		if u.Sum != 0 {
+		if math.Abs(u.Sum) > 1e-9 {
 			n++
 		}
 	}

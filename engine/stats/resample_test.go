@@ -363,3 +363,23 @@ func TestEstimateJSON(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkMeanInterval: what an interval keeps grows with its units and, at eight bytes
+// each, with its draws; never with both multiplied.
+func BenchmarkMeanInterval(b *testing.B) {
+	rng := seeded(8)
+	for _, units := range []int{200, 2000} {
+		for _, draws := range []int{2000, 20_000} {
+			list := make([]stats.Unit, units)
+			for i := range list {
+				list[i] = stats.Unit{Sum: rng.NormFloat64(), Size: 1}
+			}
+			b.Run(fmt.Sprintf("units=%d/draws=%d", units, draws), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					stats.MeanInterval(list, stats.Expanded, 0.95, draws, rng)
+				}
+			})
+		}
+	}
+}
