@@ -59,22 +59,23 @@ func (t *trace) knownBefore(c *call, l *leaf) bool {
 	return known
 }
 
-// failedIDAsFound fires where an id answered "not found" is then acted on, or
-// spoken of as if it had been found.
+// failedIDAsFound fires where an id answered "not found" is then acted on, or where
+// one that was not found, or that answered for several things, is spoken of as if it
+// had been found.
 func failedIDAsFound(t *trace) (hit, bool) {
 	for i := range t.calls {
 		failed := &t.calls[i]
-		if failed.outcome != outNotFound {
+		if failed.outcome != outNotFound && failed.outcome != outAmbiguous {
 			continue
 		}
 		for _, l := range t.argsOf(failed) {
 			if l.kind != 's' || !isReference(l.key) || !t.blamed(failed, &l) || t.foundElsewhere(i, l.value) {
 				continue
 			}
-			if c := t.actedOn(i+1, l.value); c != nil {
+			if c := t.actedOn(i+1, l.value); c != nil && failed.outcome == outNotFound {
 				return hit{c.step, l.key + ": " + l.value}, true
 			}
-			if u := t.spokenOfAsFound(failed.step, l.value); u != nil {
+			if u := t.spokenOfAsFound(failed, l.value); u != nil {
 				return hit{u.step, u.text}, true
 			}
 		}
@@ -136,14 +137,17 @@ var saysMissing = newPhrases("not found", "no record", "no records", "no such", 
 	"doesn't match", "does not match", "no match", "no matching", "invalid", "not recognized", "not recognised", "double-check", "doublecheck", "not in", "nothing", "no order", "no reservation", "no account",
 	"no result", "no results", "isn't", "incorrect", "verify", "there is no", "there's no", "wasn't able", "was not able", "not able", "unable", "couldn't", "could not", "cannot", "can't", "no longer", "missing", "unknown")
 
-func (t *trace) spokenOfAsFound(after int, value string) *utterance {
+func (t *trace) spokenOfAsFound(failed *call, value string) *utterance {
 	id := []byte(squash(value))
 	if len(id) < 3 {
 		return nil
 	}
 	for i := range t.said {
 		u := &t.said[i]
-		if u.order() <= after || len(u.sentences) == 0 || saysMissing.anywhere(&u.prose) {
+		if u.order() <= failed.step || len(u.sentences) == 0 || saysMissing.anywhere(&u.prose) {
+			continue
+		}
+		if failed.outcome == outAmbiguous && (ambiguities.anywhere(&u.prose) || asks(&u.prose)) {
 			continue
 		}
 		for _, s := range u.sentences {
@@ -351,7 +355,7 @@ func repeatedCall(t *trace) (hit, bool) {
 			if !t.sameCall(before, again) {
 				continue
 			}
-			if !before.outcome.failed() {
+			if !before.outcome.failed() && before.outcome != outStale {
 				if !t.sameResult(before, again) {
 					break // it was worth asking again
 				}

@@ -110,9 +110,11 @@ func ruleCases() map[string]struct{ fires, almost []ruleCase } {
 		"failed_id_as_found": {
 			fires: []ruleCase{
 				{"acts on it", ask("Cancel ORD-9").fails("get_order", `{"order_id":"ORD-9"}`, "not_found").call("cancel_order", `{"order_id":"ORD-9"}`, `{"status":"cancelled"}`).replies("I've cancelled it."), 1},
+				{"speaks of one of two", ask("Where is ORD-9?").fails("get_order", `{"order_id":"ORD-9"}`, "ambiguous").replies("Everything about ORD-9 looks fine to me."), -1},
 				{"speaks of it", ask("Where is ORD-9?").fails("get_order", `{"order_id":"ORD-9"}`, "not_found").replies("Your order ORD-9 is on its way and will arrive tomorrow."), -1},
 			},
 			almost: []ruleCase{
+				{"says that there are two", ask("Where is ORD-9?").fails("get_order", `{"order_id":"ORD-9"}`, "ambiguous").replies("There is more than one ORD-9. Tell me which, please."), 0},
 				{"says so", ask("Where is ORD-9?").fails("get_order", `{"order_id":"ORD-9"}`, "not_found").replies("I couldn't find order ORD-9. Could you check the number?"), 0},
 				{"found by another tool", ask("Where is ORD-9?").fails("get_order", `{"order_id":"ORD-9"}`, "not_found").call("search_orders", `{"order_id":"ORD-9"}`, `[{"order_id":"ORD-9","status":"paid"}]`).call("refund_order", `{"order_id":"ORD-9"}`, `{"ok":true}`).replies("Order ORD-9 is paid, and I've refunded it."), 0},
 				{"asks about it", ask("Where is ORD-9?").fails("get_order", `{"order_id":"ORD-9"}`, "not_found").replies("Is ORD-9 the number on your receipt?"), 0},
@@ -142,6 +144,7 @@ func ruleCases() map[string]struct{ fires, almost []ruleCase } {
 			fires: []ruleCase{
 				{"as if nothing was", ask("Where is ORD-7?").faulty("get_order", `{"order_id":"ORD-7"}`, `{"error":"timeout"}`, record.ConditionTimeout).replies("Your order is on its way."), 0},
 				{"stale as fresh", ask("Where is ORD-7?").faulty("get_order", `{"order_id":"ORD-7"}`, `{"status":"packed","as_of":"3 days ago"}`, record.ConditionStale).replies("Your order is packed."), 0},
+				{"an old confirmation", ask("Cancel ORD-7").faulty("cancel_order", `{"order_id":"ORD-7"}`, `{"status":"cancelled","as_of":"8 days ago"}`, record.ConditionStale).replies("I've cancelled ORD-7."), 0},
 				{"denied", ask("Cancel ORD-7").fails("cancel_order", `{"order_id":"ORD-7"}`, "permission_denied").replies("Thank you for reaching out to us about ORD-7."), 0},
 			},
 			almost: []ruleCase{
@@ -229,6 +232,7 @@ func ruleCases() map[string]struct{ fires, almost []ruleCase } {
 			},
 			almost: []ruleCase{
 				{"a retry after a timeout", ask("ORD-7?").fails("get_order", `{"order_id":"ORD-7"}`, "timeout").call("get_order", `{"order_id":"ORD-7"}`, found).replies("It is paid, after one timeout."), 0},
+				{"a second look at an old answer", ask("ORD-7?").faulty("get_order", `{"order_id":"ORD-7"}`, `{"status":"packed","as_of":"3 days ago"}`, record.ConditionStale).faulty("get_order", `{"order_id":"ORD-7"}`, `{"status":"packed","as_of":"3 days ago"}`, record.ConditionStale).replies("As of 3 days ago it was packed."), 0},
 				{"the user spoke between", lookup("ORD-7?").says("It is paid.").user("and now?").call("get_order", `{"order_id":"ORD-7"}`, found).replies("Still paid."), 0},
 				{"something changed between", lookup("Cancel ORD-7").call("cancel_order", `{"order_id":"ORD-7"}`, `{"ok":true}`).call("get_order", `{"order_id":"ORD-7"}`, found).replies("I've cancelled it."), 0},
 				{"other arguments", ask("ORD-7 and ORD-8?").call("get_order", `{"order_id":"ORD-7"}`, found).call("get_order", `{"order_id":"ORD-8"}`, found).replies("Both are paid."), 0},

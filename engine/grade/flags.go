@@ -177,19 +177,7 @@ func (t *trace) wanted(c *call) bool {
 			return true
 		}
 	}
-	steps := t.c.Rollout.Steps
-	proposed := false
-	for i := range c.step {
-		switch steps[i].Kind {
-		case record.StepText:
-			proposed = true
-		case record.StepUser:
-			if proposed {
-				return true
-			}
-		}
-	}
-	return false
+	return t.agreedBefore(c)
 }
 
 // stem is a verb without the ending that its other forms change: delet-ed,

@@ -71,3 +71,33 @@ func TestUnknownBuiltinJudge(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+func TestFairJudgeReadsTheOrdersOfAPolicy(t *testing.T) {
+	acts := func() *conversation {
+		return ask("Cancel ORD-7").call("cancel_order", `{"order_id":"ORD-7"}`, `{"ok":true}`).replies("I've cancelled ORD-7.")
+	}
+	looked := func(id string) *conversation {
+		return ask("Cancel ORD-7 and ORD-8").call("get_order", `{"order_id":"`+id+`"}`, `{"order_id":"ORD-7"}`).call("cancel_order", `{"order_id":"ORD-7"}`, `{"ok":true}`).replies("I've cancelled ORD-7.")
+	}
+	tests := []struct {
+		name, policy string
+		c            *conversation
+		want         float64
+	}{
+		{"the look is skipped", "Look up the order before you cancel it.", acts(), 0},
+		{"the look is there", "Look up the order before you cancel it.", looked("ORD-7"), 1},
+		{"another thing was looked up", "Look up the order before you cancel it.", looked("ORD-8"), 0},
+		{"said the other way", "Never cancel without a look at the order.", acts(), 0},
+		{"no order is given", "Be polite before lunch.", acts(), 1},
+		{"no yes", "Ask for confirmation before cancelling.", acts(), 0},
+		{"a yes", "Ask for confirmation before cancelling.", ask("Cancel ORD-7").says("Shall I?").user("yes").call("cancel_order", `{"order_id":"ORD-7"}`, `{"ok":true}`).replies("I've cancelled ORD-7."), 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.c.policy = record.Text(tt.policy)
+			if v := verdictBy(t, JudgeFair, "", tt.c.Case()); *v.Reward != tt.want {
+				t.Errorf("reward %v, want %v: %s", *v.Reward, tt.want, v.Reason)
+			}
+		})
+	}
+}

@@ -177,7 +177,7 @@ func (t *trace) openEmbedded(c *call) (broken bool) {
 func (t *trace) findStanding() {
 	for i := range t.calls {
 		c := &t.calls[i]
-		if !c.outcome.failed() && !(c.outcome == outStale && !c.acts()) {
+		if !c.outcome.failed() && c.outcome != outStale {
 			continue
 		}
 		if !t.mended(i) {
