@@ -62,7 +62,7 @@ func modelOf(tools []record.Tool, rules []string) cover.Model {
 	}
 	names = append(names, record.ToolUnrelated, record.ToolMulti)
 	m := cover.Model{Strength: 2, Parameters: []cover.Parameter{
-		{Name: record.AxisTool, Values: names}, {Name: record.AxisRule, Values: rules}, {Name: record.AxisStance, Values: allStances},
+		{Name: record.AxisTool, Values: names}, {Name: record.AxisRule, Values: append(slices.Clone(rules), record.Unspecified), Spare: 1}, {Name: record.AxisStance, Values: allStances},
 		{Name: record.AxisWorldState, Values: allStates}, {Name: record.AxisToolCondition, Values: allConditions}, {Name: record.AxisHistory, Values: allHistories},
 	}}
 	unrelated := slices.Index(names, record.ToolUnrelated)
@@ -76,7 +76,8 @@ func modelOf(tools []record.Tool, rules []string) cover.Model {
 func narrow(m cover.Model, n int) cover.Model {
 	out := cover.Model{Strength: m.Strength}
 	for _, p := range m.Parameters {
-		out.Parameters = append(out.Parameters, cover.Parameter{Name: p.Name, Values: p.Values[:min(n, len(p.Values))]})
+		values := slices.Clone(p.Values[:min(n, len(p.Values)-p.Spare)])
+		out.Parameters = append(out.Parameters, cover.Parameter{Name: p.Name, Values: append(values, p.Values[len(p.Values)-p.Spare:]...), Spare: p.Spare})
 	}
 	return out
 }

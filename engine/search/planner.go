@@ -73,8 +73,9 @@ type Planner struct {
 	changed  chan struct{} // closed and replaced with each Observe
 	observed int           // batches whose outcomes are known
 	batches  int
-	order    int // tasks posed
-	posed    int // situations posed beside the given asks
+	order    int     // tasks posed
+	posed    int     // situations posed beside the given asks
+	rows     [][]int // of the grid, posed
 	ended    bool
 	report   Report
 }
@@ -276,6 +277,9 @@ func (p *Planner) tryPose(b *batch, s *situation) bool {
 	}
 	p.pose(b, s, tasks)
 	p.posed++
+	if s.axes != nil {
+		p.rows = append(p.rows, p.in.Array.Model.Point(s.axes))
+	}
 	s.from.took(s)
 	p.report.took(s, len(tasks))
 	return true
@@ -297,13 +301,6 @@ func (p *Planner) pose(b *batch, s *situation, tasks []*record.Task) {
 // of its first ancestor.
 func (p *Planner) heldOut(key string) bool {
 	return record.Under(p.in.Holdout, key, "holdout")
-}
-
-// Report is what was asked for and what came of it, so far.
-func (p *Planner) Report() Report {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.report.clone()
 }
 
 // State is the search that the last batch was planned by, for the journal: it

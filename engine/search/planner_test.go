@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,13 +64,20 @@ func TestGivenAsksThatDoNotFitAreRefused(t *testing.T) {
 
 func TestGridEndsAndSaysSo(t *testing.T) {
 	model := narrow(modelOf(oncallTools(), oncallRules), 2)
-	p := mustNew(t, Input{Array: arrayOf(t, model), Tools: oncallTools(), Mode: record.ModeSFT, FaultRate: 1, Situations: 360})
+	array := arrayOf(t, model)
+	points := model.Size()
+	for _, block := range array.Blocks {
+		if block == 0 {
+			points++ // rows that no clause touches are beside the grid of the clauses
+		}
+	}
+	p := mustNew(t, Input{Array: array, Tools: oncallTools(), Mode: record.ModeSFT, FaultRate: 1, Situations: 360})
 	posed := all(t, p)
 	got := byArm(posed)
-	if grid := got[record.ArmStructured] + got[record.ArmLLMGuided]; grid != model.Size() {
-		t.Errorf("%d points posed of a grid of %d", grid, model.Size())
+	if grid := got[record.ArmStructured] + got[record.ArmLLMGuided]; grid != points {
+		t.Errorf("%d points posed of a grid of %d", grid, points)
 	}
-	want := fmt.Sprintf("grid has %d points, 360 situations asked: %d posed", model.Size(), len(posed))
+	want := fmt.Sprintf("grid has %d points, 360 situations asked: %d posed", points, len(posed))
 	report := p.Report()
 	for _, w := range report.Warnings {
 		if w.Code == "grid_ended" && w.Text == want && w.Fix == "raise phrasings or repeats for more" {
@@ -396,5 +404,106 @@ func BenchmarkPlan2000(b *testing.B) {
 			}
 			b.ReportMetric(float64(tasks)/b.Elapsed().Seconds(), "tasks/s")
 		})
+	}
+}
+
+func TestHardShare(t *testing.T) {
+	in := oncallInput(t)
+	in.Situations, in.HardShare, in.FaultRate = 1200, 0.4, 0.5
+	p := mustNew(t, in)
+	all(t, p)
+	r := p.Report()
+	if got := float64(r.Hard) / float64(r.Situations); got < 0.395 || got > 0.405 {
+		t.Errorf("%.3f of the situations are hard, 0.4 asked", got)
+	}
+	in.Situations = 20 // the array alone, which is what it is
+	in.HardShare = 0.01
+	p = mustNew(t, in)
+	all(t, p)
+	said := false
+	for _, w := range p.Report().Warnings {
+		said = said || w.Code == "hard_share"
+	}
+	if !said {
+		t.Errorf("a mix that is off by more than ten points is not said: %d hard of %d", p.Report().Hard, p.Report().Situations)
+	}
+}
+
+func TestPartOfTheArrayIsSaid(t *testing.T) {
+	in := oncallInput(t)
+	in.Situations = 40
+	p := mustNew(t, in)
+	posed := all(t, p)
+	r := p.Report()
+	want := fmt.Sprintf("36 of %d rows, %d%% of pairs", len(in.Array.Rows), 100*r.Plan.Covered/r.Plan.Planned)
+	if !slices.ContainsFunc(r.Warnings, func(w record.Warning) bool { return w.Text == want }) {
+		t.Errorf("no %q in %v", want, r.Warnings)
+	}
+	if diff := cmp.Diff(r.Plan, p.Coverage(posed)); diff != "" {
+		t.Errorf("the plan's coverage is not that of its rows:\n%s", diff)
+	}
+	if lost := p.Coverage(posed[:20]); lost.Covered >= r.Plan.Covered || len(lost.Missing) != lost.Planned-lost.Covered {
+		t.Errorf("half of the rows cover %d of %d, %d missing", lost.Covered, lost.Planned, len(lost.Missing))
+	}
+}
+
+// A fault is of a tool that the ask needs, and an ask for none has none.
+func TestFaultsAreOfTheAsksTools(t *testing.T) {
+	in := Input{Array: arrayOf(t, modelOf(airlineTools(), airlineRules)), Tools: airlineTools(), Mode: record.ModeExplore, FaultRate: 1}
+	p := mustNew(t, in)
+	several := map[string]bool{}
+	for _, d := range all(t, p) {
+		if d.Task.Axes == nil {
+			continue
+		}
+		name, fault := d.Task.Axes[record.AxisTool], d.Task.Fault
+		switch {
+		case fault == nil:
+			continue
+		case name == record.ToolUnrelated:
+			t.Errorf("an unrelated ask has the fault %v", fault)
+		case name == record.ToolMulti:
+			needed := p.toolsOf(name, pointKey(d.Task.Axes))
+			if len(needed) != 2 || !slices.ContainsFunc(needed, func(s *toolSense) bool { return s.tool.Name == fault.Tool }) {
+				t.Errorf("fault %v in an ask for %d tools", fault, len(needed))
+			}
+			several[fault.Tool] = true
+		case fault.Tool != name:
+			t.Errorf("fault %v in an ask for %s", fault, name)
+		}
+		if fault.Condition != d.Task.Axes[record.AxisToolCondition] {
+			t.Errorf("fault %v at %v", fault, d.Task.Axes)
+		}
+	}
+	if len(several) < 3 {
+		t.Errorf("asks for two tools meet faults of %v only", several)
+	}
+}
+
+// Editing one clause leaves every other clause's situations and tasks as they
+// are.
+func TestEditingAClauseKeepsTheOthers(t *testing.T) {
+	edited := slices.Clone(oncallRules)
+	edited[3] = "Keep the restart reason under ten words"
+	ids := func(rules []string) map[string]string {
+		out := map[string]string{}
+		in := Input{Array: arrayOf(t, modelOf(oncallTools(), rules)), Tools: oncallTools(), Mode: record.ModeSFT, FaultRate: 0.5}
+		for _, d := range all(t, mustNew(t, in)) {
+			if d.Task.Axes != nil {
+				out[d.Task.ID] = d.Task.Axes[record.AxisRule]
+			}
+		}
+		return out
+	}
+	before, after := ids(oncallRules), ids(edited)
+	for id, rule := range before {
+		if _, still := after[id]; !still && rule != oncallRules[3] {
+			t.Errorf("a task of %q is gone", rule)
+		}
+	}
+	for id, rule := range after {
+		if _, was := before[id]; !was && rule != edited[3] {
+			t.Errorf("a task of %q is new", rule)
+		}
 	}
 }

@@ -33,7 +33,9 @@ type Report struct {
 	GridPoints int  `json:"grid_points"`
 	GridEnded  bool `json:"grid_ended"`
 
-	Plan     record.Coverage  `json:"plan"` // by the rows that are posed
+	Plan record.Coverage `json:"plan"` // by the rows that are posed
+	// Thinned are the tuples of the array that the lost faults took with them.
+	Thinned  []string         `json:"thinned"`
 	Warnings []record.Warning `json:"warnings"`
 }
 
@@ -46,10 +48,15 @@ type ArmReport struct {
 	Weight int `json:"weight_ppm"`
 }
 
-func (r *Report) clone() Report {
-	out := *r
-	out.Arms, out.Warnings, out.Plan.Missing = slices.Clone(r.Arms), slices.Clone(r.Warnings), slices.Clone(r.Plan.Missing)
-	return out
+// Report is what was asked for and what came of it, so far.
+func (p *Planner) Report() Report {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := p.report
+	r.Arms = slices.Clone(r.Arms)
+	r.Plan, r.Thinned = p.coverage(p.rows)
+	r.Warnings = r.warnings(p)
+	return r
 }
 
 // start is the report of a plan that has posed nothing yet.
@@ -100,9 +107,12 @@ func (r *Report) finish(p *Planner) {
 	for i := range r.Arms {
 		r.Arms[i].Weight = weights[r.Arms[i].Arm]
 	}
-	r.NotHeldOut, r.ThinnedRows, r.ThinnedDropped = p.grid.leftOut, p.grid.thinnedRows, p.grid.thinnedDropped
-	r.GridPoints, r.GridEnded = p.grid.size, p.grid.ended
-	r.Warnings = r.warnings(p)
+	t := p.grid.tallied()
+	r.NotHeldOut, r.ThinnedRows, r.ThinnedDropped = t.leftOut, t.thinned, t.dropped
+	r.GridEnded = p.grid.ended
+	if p.grid.size > 0 {
+		r.GridPoints = p.grid.size + p.grid.spare
+	}
 }
 
 // warnings says each thing that a reader of the run's numbers must know.
@@ -118,6 +128,9 @@ func (r *Report) warnings(p *Planner) []record.Warning {
 		} else {
 			say("situations_short", fmt.Sprintf("%d situations asked: %d posed", p.in.Situations, r.Situations), "raise phrasings or repeats for more")
 		}
+	}
+	if r.Plan.Posed < r.Plan.Rows && r.Plan.Planned > 0 {
+		say("array_partial", fmt.Sprintf("%d of %d rows, %d%% of %s", r.Plan.Posed, r.Plan.Rows, 100*r.Plan.Covered/r.Plan.Planned, tuples(r.Plan.Strength)), "raise situations for the rest")
 	}
 	if r.GivenNotHeldOut > 0 {
 		say("given_not_held_out", fmt.Sprintf("%d of %d given asks are not held out and were posed anyway", r.GivenNotHeldOut, r.Given), "numbers over held-out tasks leave them out; holdout: 1 holds all out")
@@ -150,36 +163,10 @@ func (r *Report) armTasks(arm string) int {
 	return 0
 }
 
-// Coverage is the coverage by the rows that really came back. Planned leaves out
-// what thinning took, which is counted as thinned.
-func (p *Planner) Coverage(done []record.Posed) record.Coverage {
-	array := p.in.Array
-	model := array.Model
-	asPosed := make([][]int, len(array.Rows))
-	for i, row := range array.Rows {
-		asPosed[i] = model.Point(p.pointOf(model.Axes(row)).axes)
+// tuples is what an array of a strength covers.
+func tuples(strength int) string {
+	if strength == 2 {
+		return "pairs"
 	}
-	var came [][]int
-	situations := map[string]bool{}
-	rows := map[string]bool{}
-	for _, row := range asPosed {
-		rows[fmt.Sprint(row)] = true
-	}
-	posed := 0
-	for _, d := range done {
-		if d.Task == nil || d.Task.Axes == nil || situations[d.Task.SituationID] {
-			continue
-		}
-		situations[d.Task.SituationID] = true
-		row := model.Point(d.Task.Axes)
-		came = append(came, row)
-		if rows[fmt.Sprint(row)] {
-			posed++
-		}
-	}
-	want, have, missing := array.Between(asPosed, came)
-	return record.Coverage{
-		Strength: model.Strength, Rows: len(array.Rows), Posed: posed, LowerBound: array.LowerBound,
-		Planned: want, Covered: have, Thinned: array.Covered - want, Missing: missing,
-	}
+	return fmt.Sprintf("%d-tuples", strength)
 }

@@ -46,7 +46,8 @@ type point struct {
 	tools   []*toolSense
 	key     string // of the coordinates without tool_condition
 	id      string
-	thinned bool // it lost its fault and is posed as the clean point
+	thinned bool  // it lost its fault and is posed as the clean point
+	tally   tally // of this row, and of those before it that are not posed
 }
 
 // pointOf decides a row's fault: kept where hash(coordinates, "fault") lies below
