@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// gramWords is the length of the word runs whose overlap is measured, as in the
-	// decontamination of GPT-3's successors; shorter runs meet by chance.
+	// gramWords is the length of the word runs whose overlap is measured, as Chowdhery et
+	// al. 2022 (PaLM) did; shorter runs meet by chance.
 	gramWords = 8
-	// gramOverlap is the share of an ask's runs that an eval ask may hold before the two
-	// count as one.
+	// gramOverlap is the share of an ask's runs that one eval ask may hold before the two
+	// count as one. Convention: PaLM drew the line at 0.7 over all of its eval texts.
 	gramOverlap = 0.8
 )
 

@@ -84,8 +84,8 @@ type Options struct {
 // Defaults of [Options].
 const (
 	defaultThreshold = 1.0
-	// The band in which a group has both passes and failures worth comparing; ends as in
-	// the curricula of DAPO-style trainers. Convention.
+	// The band in which a group has both passes and failures worth comparing. Convention,
+	// untested.
 	bandFloor, bandCeiling = 0.2, 0.8
 	// A pass against a failure under a binary reward.
 	defaultMargin = 1.0

@@ -8,7 +8,7 @@ import (
 )
 
 // quoteRunes is how many characters in a row make a quotation. Shorter runs are shared
-// by any two texts on one subject; convention of the public row's own exporter.
+// by any two texts on one subject. Convention.
 const quoteRunes = 12
 
 // quotesPrivileged finds text of the rollout's privileged block in what the agent said

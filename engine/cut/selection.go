@@ -42,7 +42,8 @@ type Row struct {
 }
 
 // Group is the rollouts of one task that a policy-gradient trainer compares with each
-// other. In rl mode they are those after the probes.
+// other, less those that a gate of rows took (junk, leaks, ungraded, truncated). In rl
+// mode they are those after the probes.
 type Group struct {
 	TaskID string
 	Rows   []Row
