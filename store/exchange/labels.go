@@ -198,12 +198,13 @@ func readLabelCSV(r io.Reader, offset int, report *LabelReport) ([]labelLine, er
 	var list []labelLine
 	for {
 		fields, err := in.Read()
-		line, _ := in.FieldPos(0)
 		if errors.Is(err, io.EOF) {
 			return list, nil
 		}
 		var l labelLine
+		var line int
 		if err == nil {
+			line, _ = in.FieldPos(0)
 			err = l.parseCSV(columns, fields)
 		} else if syntax := (*csv.ParseError)(nil); errors.As(err, &syntax) {
 			line, err = syntax.Line, syntax.Err
