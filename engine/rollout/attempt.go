@@ -137,7 +137,7 @@ func (a *attempt) ask(ctx context.Context, turn int) (record.Reply, error) {
 		}()
 		got.reply, got.err = a.runner.Agent.Reply(ctx, t)
 	}()
-	got := wait(ctx, came)
+	got := wait(ctx, came, s.grace)
 	if broken := a.closeTurn(); broken != nil {
 		return got.reply, broken
 	}
@@ -154,13 +154,13 @@ type answered struct {
 
 // wait is for the reply; a reply that is there counts even when the context has
 // just ended. An agent that does not heed its context is left behind.
-func wait(ctx context.Context, came <-chan answered) answered {
+func wait(ctx context.Context, came <-chan answered, grace time.Duration) answered {
 	select {
 	case got := <-came:
 		return got
 	case <-ctx.Done():
 	}
-	patience := time.NewTimer(abandonAfter)
+	patience := time.NewTimer(grace)
 	defer patience.Stop()
 	select {
 	case got := <-came:
@@ -325,9 +325,13 @@ func (a *attempt) check(reply *record.Reply) error {
 		a.flooded = true
 		reply.Steps = reply.Steps[:max(0, len(reply.Steps)-(a.calls-a.runner.ready.maxCalls))]
 	}
+	reply.Steps = slices.Clone(reply.Steps) // the agent may keep its own
 	for i := range reply.Steps {
 		step := &reply.Steps[i]
+		step.Fault = "" // faults are the world's to inject, not the agent's to claim
 		switch {
+		case step.Kind == record.StepTool && step.Tool == "":
+			return record.AgentErrorf(record.CauseAgent, "steps[%d] of the reply calls a tool without a name", i)
 		case step.Kind != record.StepTool && step.Kind != record.StepText:
 			return record.AgentErrorf(record.CauseAgent, "steps[%d] of the reply is of kind %q: want a tool call or a text", i, step.Kind)
 		case len(step.Arguments) > 0 && !json.Valid(step.Arguments), len(step.Result) > 0 && !json.Valid(step.Result):

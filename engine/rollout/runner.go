@@ -31,10 +31,10 @@ const (
 	DefaultMaxCalls = 256
 	// DefaultTimeout is how long one reply may take. Convention, untested.
 	DefaultTimeout = 60 * time.Second
-	// abandonAfter is how long an agent whose context ended may still take to
-	// return. The agent protocol gives a process two seconds before it is killed;
-	// this leaves room for that.
-	abandonAfter = 5 * time.Second
+	// DefaultGrace is how long an agent whose context ended may still take to return
+	// before it is left behind. The agent protocol gives a process two seconds
+	// before it is killed; this leaves room for that.
+	DefaultGrace = 5 * time.Second
 )
 
 // Retries say how often an attempt that failed is made again, by its cause.
@@ -78,6 +78,9 @@ type Runner struct {
 	MaxTurns int           // replies in a rollout; 0 means DefaultMaxTurns
 	MaxCalls int           // tool calls in a rollout; 0 means DefaultMaxCalls
 	Timeout  time.Duration // of one reply; 0 means DefaultTimeout, less is none
+	// Grace is how long an agent whose context ended may take to return; 0 means
+	// DefaultGrace.
+	Grace time.Duration
 	// MaxTokens ends a conversation once its replies have used as many tokens, input
 	// and output together; 0 is no limit.
 	MaxTokens int64
@@ -104,7 +107,7 @@ type settled struct {
 	dials               world.Dials
 	retries             Retries
 	maxTurns, maxCalls  int
-	timeout             time.Duration
+	timeout, grace      time.Duration
 	now                 func() time.Time
 	wait                func(context.Context, time.Duration) error
 	person              func(*record.Task, *rand.Rand) (Person, error)
@@ -112,7 +115,7 @@ type settled struct {
 
 func (r *Runner) settle() {
 	s := settled{version: r.Policy.Version(), promptHash: PromptHash(r.Policy.SystemPrompt), dials: world.DefaultDials(),
-		retries: DefaultRetries(), maxTurns: r.MaxTurns, maxCalls: r.MaxCalls, timeout: r.Timeout, now: r.Now, wait: r.Wait, person: r.Person}
+		retries: DefaultRetries(), maxTurns: r.MaxTurns, maxCalls: r.MaxCalls, timeout: r.Timeout, grace: r.Grace, now: r.Now, wait: r.Wait, person: r.Person}
 	if r.Policy.Tools != nil {
 		s.toolset = world.Compile(r.Policy.Tools)
 	}
@@ -130,6 +133,9 @@ func (r *Runner) settle() {
 	}
 	if s.timeout == 0 {
 		s.timeout = DefaultTimeout
+	}
+	if s.grace <= 0 {
+		s.grace = DefaultGrace
 	}
 	if s.now == nil {
 		s.now = time.Now
@@ -198,7 +204,7 @@ func (r *Runner) Run(ctx context.Context, runID string, posed record.Posed, eval
 			break
 		}
 		if ctx.Err() != nil {
-			out.Status, out.Cause, out.EndedBy, out.Error = record.StatusAborted, record.CauseInterrupted, record.EndedByError, record.Text(context.Cause(ctx).Error())
+			abort(ctx, &out)
 			return out
 		}
 		wait, again := s.retries.next(&failures, err)
@@ -212,7 +218,7 @@ func (r *Runner) Run(ctx context.Context, runID string, posed record.Posed, eval
 		if wait > 0 {
 			wait += time.Duration(record.Rank("backoff", out.ID, out.Attempts) % uint64(wait/2+1))
 			if s.wait(ctx, wait) != nil {
-				out.Status, out.Cause, out.EndedBy, out.Error = record.StatusAborted, record.CauseInterrupted, record.EndedByError, record.Text(context.Cause(ctx).Error())
+				abort(ctx, &out)
 				return out
 			}
 		}
@@ -237,6 +243,11 @@ func (r Retries) next(failures *Retries, err error) (time.Duration, bool) {
 		return r.Backoff << min(failures.Infrastructure-1, 16), failures.Infrastructure <= r.Infrastructure
 	}
 	return 0, false
+}
+
+// abort marks a rollout whose context ended.
+func abort(ctx context.Context, out *record.Rollout) {
+	out.Status, out.Cause, out.EndedBy, out.Error = record.StatusAborted, record.CauseInterrupted, record.EndedByError, record.Text(context.Cause(ctx).Error())
 }
 
 func (r *Runner) lose(out *record.Rollout, err error) {

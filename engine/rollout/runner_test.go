@@ -137,6 +137,10 @@ func TestCauses(t *testing.T) {
 			agent: function(func(context.Context, record.Turn) (record.Reply, error) {
 				return record.Reply{FinalText: "x", Steps: []record.Step{{Kind: record.StepTool, Tool: "x", Result: json.RawMessage(`{`)}}}, nil
 			})},
+		{name: "a step without a tool", cause: record.CauseAgent, attempts: 2, says: "without a name", runner: func(r *rollout.Runner) { r.ToolsBy = record.ToolsByAgent },
+			agent: function(func(context.Context, record.Turn) (record.Reply, error) {
+				return record.Reply{FinalText: "x", Steps: []record.Step{{Kind: record.StepTool}}}, nil
+			})},
 		{name: "a user of another kind", agent: says("x"), task: askOf("x", record.User{Kind: "model"}), cause: record.CauseUser, attempts: 1, says: "model"},
 		{name: "a user that fails", agent: says("x"), cause: record.CauseUser, attempts: 1, says: "user model is down",
 			runner: func(r *rollout.Runner) {
@@ -265,6 +269,24 @@ func TestDeadlineIsTheAgents(t *testing.T) {
 	}
 }
 
+// An agent that does not heed its context is left behind; what it does later is
+// not recorded.
+func TestDeafAgentIsLeftBehind(t *testing.T) {
+	release, left := make(chan struct{}), make(chan struct{})
+	agent := function(func(ctx context.Context, turn record.Turn) (record.Reply, error) {
+		defer close(left)
+		<-release
+		turn.Call(ctx, record.ToolCall{Tool: "get_status", Arguments: json.RawMessage(`{"service":"billing"}`)})
+		return record.Reply{FinalText: "too late"}, nil
+	})
+	o := run(t, &rollout.Runner{Agent: agent, Timeout: time.Millisecond, Grace: time.Millisecond, Retries: &rollout.Retries{}}, askOf("x", record.User{}))
+	close(release)
+	<-left
+	if o.Status != record.StatusLost || o.Cause != record.CauseAgent || !strings.Contains(string(o.Error), "left behind") || len(o.Steps) != 0 || o.FinalText != "" {
+		t.Errorf("%+v", o)
+	}
+}
+
 func TestFloodOfCallsIsCutOff(t *testing.T) {
 	agent := function(func(ctx context.Context, turn record.Turn) (record.Reply, error) {
 		for ctx.Err() == nil {
@@ -291,11 +313,14 @@ func TestToolsByAgent(t *testing.T) {
 			t.Errorf("the turn offers a world: %+v", turn.ToolsBy)
 		}
 		return record.Reply{FinalText: "Done.", Steps: []record.Step{
-			{Kind: record.StepTool, Tool: "restart_service", Arguments: json.RawMessage(`{}`), Result: json.RawMessage(`{"ok":true}`)}, {Kind: record.StepText, Text: "It is up."}}}, nil
+			{Kind: record.StepTool, Tool: "restart_service", Arguments: json.RawMessage(`{}`), Result: json.RawMessage(`{"ok":true}`), Fault: "timeout"}, {Kind: record.StepText, Text: "It is up."}}}, nil
 	})
 	o := run(t, &rollout.Runner{Agent: agent, ToolsBy: record.ToolsByAgent}, askOf("x", record.User{}))
 	if got := texts(o); o.Status != record.StatusDone || !slices.Equal(got, []string{"restart_service", "t:It is up."}) {
 		t.Errorf("%s %q", o.Status, got)
+	}
+	if o.Steps[0].Fault != "" {
+		t.Errorf("the agent claims a fault: %+v", o.Steps[0])
 	}
 }
 

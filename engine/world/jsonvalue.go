@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -160,4 +161,54 @@ func appendString(dst []byte, s string) []byte {
 	}
 	quoted, _ := record.Text(s).MarshalJSON() // never fails
 	return append(dst, quoted...)
+}
+
+// pointedValue is the value at a reference of the form "#/a/b", nil for none.
+func pointedValue(root *value, ref string) *value {
+	if ref == "#" {
+		return root
+	}
+	path, ok := strings.CutPrefix(ref, "#/")
+	if !ok {
+		return nil
+	}
+	at := root
+	for part := range strings.SplitSeq(path, "/") {
+		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
+		if at != nil && at.kind == '[' {
+			i, ok := indexOf(part, len(at.items))
+			if !ok {
+				return nil
+			}
+			at = at.items[i]
+			continue
+		}
+		at = at.at(part)
+	}
+	return at
+}
+
+// rawOf writes a value back.
+func rawOf(v *value) json.RawMessage {
+	switch v.kind {
+	case '{':
+		out := []byte{'{'}
+		for i, m := range v.members {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(append(appendString(out, m.name), ':'), rawOf(m.value)...)
+		}
+		return append(out, '}')
+	case '[':
+		out := []byte{'['}
+		for i, item := range v.items {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(out, rawOf(item)...)
+		}
+		return append(out, ']')
+	}
+	return v.raw
 }

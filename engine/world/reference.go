@@ -3,6 +3,7 @@ package world
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,12 +12,12 @@ import (
 
 // reference is one argument of a call that says which record is meant.
 type reference struct {
-	index int // of the tool's argument
-	name  string
-	id    string
-	raw   json.RawMessage // the value as JSON, for the answer to repeat
-	many  bool            // one of several in a list
-	thing *thing          // nil where nothing special is known of it
+	argument *argument
+	index    int // of the tool's argument, -1 where it declares none
+	id       string
+	raw      json.RawMessage // the value as JSON, for the answer to repeat
+	many     bool            // one of several in a list
+	thing    *thing          // nil where nothing special is known of it
 }
 
 // references looks up all that a call refers to; the refusal names the first
@@ -26,30 +27,64 @@ func (w *World) references(t *tool, args map[string]any) ([]reference, *refusal)
 	for i := range t.arguments {
 		a := &t.arguments[i]
 		v, given := args[a.name]
-		if !given || v == nil || !a.reference && !w.refersBy(a.name) {
+		if !given || v == nil || !a.reference && !w.refersBy(a.name) && !w.isLoose(v) {
 			continue
 		}
-		items, many := v.([]any)
-		if !many {
-			items = []any{v}
+		found, refused := w.refer(a, i, v)
+		if refused != nil {
+			return nil, refused
 		}
-		for _, item := range items {
-			id, ok := refText(item)
-			if !ok {
-				continue
-			}
-			ref := reference{index: i, name: a.name, id: id, many: many, raw: refRaw(item, id)}
-			if a.names {
-				refs = append(refs, ref)
-				continue
-			}
+		refs = append(refs, found...)
+	}
+	if len(t.arguments) > 0 {
+		return refs, nil
+	}
+	// A tool that declares nothing is asked by whatever names like references.
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if !isReference(t.op, name, nil, w.tools.nouns) && !w.refersBy(name) {
+			continue
+		}
+		found, refused := w.refer(&argument{name: name, subject: subjectWords(name), reference: true}, -1, args[name])
+		if refused != nil {
+			return nil, refused
+		}
+		refs = append(refs, found...)
+	}
+	return refs, nil
+}
+
+// refer looks up what one argument refers to: one thing, or a list of them.
+func (w *World) refer(a *argument, index int, v any) ([]reference, *refusal) {
+	items, many := v.([]any)
+	if !many {
+		items = []any{v}
+	}
+	refs := make([]reference, 0, len(items))
+	for _, item := range items {
+		id, ok := refText(item)
+		if !ok {
+			continue
+		}
+		ref := reference{argument: a, index: index, id: id, many: many, raw: refRaw(item, id)}
+		if !a.names {
 			if refused := w.find(a, &ref); refused != nil {
 				return nil, refused
 			}
-			refs = append(refs, ref)
 		}
+		refs = append(refs, ref)
 	}
 	return refs, nil
+}
+
+// isLoose reports whether a value is the id of a thing that any argument may
+// name.
+func (w *World) isLoose(v any) bool {
+	id, ok := v.(string)
+	if !w.loose || !ok {
+		return false
+	}
+	t := w.things[fold(id)]
+	return t != nil && t.argument == ""
 }
 
 // refersBy reports whether the task sets up a thing that this argument names.
@@ -127,7 +162,7 @@ func subjectOf(t *tool, refs []reference) *reference {
 		switch {
 		case ref.thing != nil && ref.thing.state != record.EntityExists:
 			r = 3
-		case slices.Contains(t.arguments[ref.index].subject, t.noun):
+		case slices.Contains(ref.argument.subject, t.noun):
 			r = 2
 		}
 		if r > rank {

@@ -18,7 +18,8 @@ type Toolset struct {
 	// mentioned is the lower-case text of all descriptions: what is named there
 	// exists.
 	mentioned string
-	actors    []*tool // those that act on a record, destructive ones first
+	nouns     map[string]bool // of the tools' names
+	actors    []*tool         // those that act on a record, destructive ones first
 }
 
 // tool is what the world knows of one tool.
@@ -52,11 +53,10 @@ type argument struct {
 // Compile reads tools. Schemas that cannot be compiled are named by
 // [Toolset.Warnings]; their arguments are checked by their plain keywords alone.
 func Compile(tools []record.Tool) *Toolset {
-	s := &Toolset{byName: make(map[string]*tool, len(tools))}
-	nouns := toolNouns(tools)
+	s := &Toolset{byName: make(map[string]*tool, len(tools)), nouns: toolNouns(tools)}
 	var texts strings.Builder
 	for i := range tools {
-		t := s.compile(&tools[i], nouns)
+		t := s.compile(&tools[i])
 		if _, twice := s.byName[t.name]; twice {
 			s.warn(t.name, "stands twice in the list; the first one answers")
 			continue
@@ -88,7 +88,7 @@ func (s *Toolset) warn(tool, what string) {
 	s.warnings = append(s.warnings, record.Warning{Code: "tool_schema", Text: fmt.Sprintf("tool %s %s", tool, what), Fix: "mend its schema in the tools file"})
 }
 
-func (s *Toolset) compile(t *record.Tool, nouns map[string]bool) *tool {
+func (s *Toolset) compile(t *record.Tool) *tool {
 	words := NameWords(t.Name)
 	out := &tool{name: t.Name, hash: hashOf(t.Name)}
 	out.op, out.verb = operationOf(t.Kind, words)
@@ -100,7 +100,7 @@ func (s *Toolset) compile(t *record.Tool, nouns map[string]bool) *tool {
 		s.warn(t.Name, "has a parameters schema that cannot be compiled, so only its plain keywords are checked: "+err.Error())
 	}
 	if parameters, err := parseValue(t.Parameters); err == nil {
-		out.readArguments(parameters, nouns)
+		out.readArguments(parameters, s.nouns)
 	}
 	out.expression = out.expressionArgument()
 	out.noun = nounOf(words, out.verb, out.arguments)

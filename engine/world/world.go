@@ -20,6 +20,7 @@ type World struct {
 	done   map[string]bool   // writes without a reference that were made
 	made   []*thing          // created here, in order
 	calls  map[string]int    // calls of each tool, where a fault draws by the call
+	loose  bool              // a thing may be named by any argument
 	said   string            // what the person says, lower case; "" until it is needed
 }
 
@@ -60,6 +61,7 @@ func (s *Toolset) World(task *record.Task, dials Dials) *World {
 	}
 	for _, e := range task.World.Entities {
 		w.set(e)
+		w.loose = w.loose || e.Argument == ""
 	}
 	return w
 }

@@ -34,6 +34,7 @@ func TestReferences(t *testing.T) {
 		{name: "acted on is done", tool: "cancel_order", arguments: `{"order_id":"X-1"}`, want: record.ErrAlreadyDone,
 			entities: []record.Entity{entity("order_id", "X-1", record.EntityActedOn)}},
 		{name: "a write to nothing", tool: "cancel_order", arguments: `{"order_id":"ORD-9999"}`, want: record.ErrNotFound},
+		{name: "of any kind", tool: "search_articles", arguments: `{"query":"X-1"}`, want: record.ErrNotFound, entities: []record.Entity{entity("", "X-1", record.EntityMissing)}},
 		{name: "empty", tool: "get_order", arguments: `{"order_id":" "}`, want: record.ErrInvalidArguments},
 		{name: "no tool of that name", tool: "get_ordr", arguments: `{}`, want: record.ErrUnknownTool},
 	} {
@@ -46,6 +47,20 @@ func TestReferences(t *testing.T) {
 				t.Errorf("is_error %v, fault %q", got.IsError, got.Fault)
 			}
 		})
+	}
+}
+
+// A tool without a schema still knows what it does not know.
+func TestReferencesWithoutASchema(t *testing.T) {
+	bare := []record.Tool{{Name: "get_order", Kind: record.ToolRead}, {Name: "cancel_order", Kind: record.ToolDestructive}, {Name: "create_order", Kind: record.ToolWrite}}
+	w := world.New(task("ORD-1042, not ORD-7", entity("order_id", "ORD-7", record.EntityMissing)), bare)
+	for _, tt := range []struct{ tool, arguments, want string }{
+		{"get_order", `{"order_id":"ORD-1042"}`, ""}, {"get_order", `{"order_id":"ORD-7"}`, record.ErrNotFound}, {"get_order", `{"orderId":"ORD-9"}`, record.ErrNotFound},
+		{"cancel_order", `{"order_id":"ORD-1042"}`, ""}, {"cancel_order", `{"order_id":"ORD-1042"}`, record.ErrAlreadyDone}, {"create_order", `{"note":"x"}`, ""}, {"get_order", `{}`, ""},
+	} {
+		if got := call(t, w, tt.tool, tt.arguments); got.code != tt.want {
+			t.Errorf("%s(%s): %s, want %q", tt.tool, tt.arguments, got.Result, tt.want)
+		}
 	}
 }
 

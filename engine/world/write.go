@@ -65,10 +65,10 @@ func (w *World) act(t *tool, args map[string]any, d *drawing) *refusal {
 	}
 	for i := range d.refs {
 		ref := &d.refs[i]
-		if ref != subject && !(ref.many && ref.index == subject.index) {
+		if ref != subject && !(ref.many && ref.argument == subject.argument) {
 			continue // the other references say where or for whom
 		}
-		thing := w.touch(t, ref)
+		thing := w.touch(ref)
 		thing.done[key] = true
 		thing.status = past
 		thing.deleted = t.op == opDelete
@@ -81,9 +81,9 @@ func (w *World) act(t *tool, args map[string]any, d *drawing) *refusal {
 }
 
 // touch makes sure that the world knows a thing of its own for a reference.
-func (w *World) touch(t *tool, ref *reference) *thing {
+func (w *World) touch(ref *reference) *thing {
 	if ref.thing == nil {
-		ref.thing = &thing{id: ref.id, argument: t.arguments[ref.index].name, state: record.EntityExists}
+		ref.thing = &thing{id: ref.id, argument: ref.argument.name, state: record.EntityExists}
 		w.know(ref.thing)
 	}
 	if ref.thing.done == nil {
@@ -129,7 +129,7 @@ func (w *World) create(t *tool, args map[string]any, d *drawing) {
 	}
 	d.base = record.Rank("world", w.task.ID, "made", t.name, len(w.made))
 	for i := range d.refs {
-		if a := &t.arguments[d.refs[i].index]; a.names {
+		if a := d.refs[i].argument; a.names {
 			thing.id, thing.argument = d.refs[i].id, a.name
 		}
 	}
