@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"assay/engine"
 	"assay/engine/record"
 	"assay/engine/rollout"
+	"assay/recipes"
 	"assay/store"
 )
 
@@ -35,7 +37,7 @@ grade:
 func benchFolder(repeats, phrasings int) engine.ReadFile {
 	files := map[string]string{"recipe.yaml": fmt.Sprintf(benchRecipe, repeats, phrasings)}
 	for _, name := range []string{"policy.md", "tools.json"} {
-		text, err := fsRead("01-simulate/seeded-agent/" + name)
+		text, err := fs.ReadFile(recipes.FS(), "01-simulate/seeded-agent/"+name)
 		if err != nil {
 			panic(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/engine"
+	"assay/engine/delta"
 	"assay/engine/record"
 	"assay/store"
 )
@@ -67,10 +68,13 @@ func deltaCommand(s *session) *cobra.Command {
 // deltaStatus is the exit code of a comparison: 0 for a headline that answers, 1
 // where the answer is no, 2 where there is none.
 func deltaStatus(r *engine.DeltaReport, require string) error {
-	switch {
-	case r.Unanswered():
+	switch r.Headline {
+	case delta.InsufficientData, delta.NotComparable, delta.TargetNotMeasured:
 		return exitStatus(exitCouldNot)
-	case r.Failed(), require != "" && !r.OK:
+	case delta.Fail:
+		return exitStatus(exitGate)
+	}
+	if require != "" && !r.OK {
 		return exitStatus(exitGate)
 	}
 	return nil

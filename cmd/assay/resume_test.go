@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"math/rand/v2"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -132,7 +133,9 @@ func TestInterruptedRunSavesWhatWasDone(t *testing.T) {
 			break
 		}
 	}
-	interrupt(t, c.Process)
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Skip("this system sends no interrupt: ", err)
+	}
 	c.Wait()
 	if code := c.ProcessState.ExitCode(); code != exitInterrupted {
 		t.Fatalf("exit %d, want %d", code, exitInterrupted)

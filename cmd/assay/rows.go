@@ -12,6 +12,7 @@ import (
 
 	"assay/engine/record"
 	"assay/store"
+	"assay/store/exchange"
 )
 
 func rowsCommand(s *session) *cobra.Command {
@@ -71,32 +72,19 @@ func parseFields(list string) ([]string, error) {
 // writeRows streams rows in bounded memory. With --json they are one document, an
 // array.
 func (s *session) writeRows(ctx context.Context, db *store.DB, runID string, keep filter, fields []string, canonical bool) error {
-	run, err := db.Run(ctx, runID)
-	if err != nil {
-		return err
-	}
-	gold, err := db.GoldOf(ctx, runID)
-	if err != nil {
-		return err
-	}
 	w := bufio.NewWriterSize(s.out, 1<<16)
 	n := 0
 	query := record.SampleQuery{Statuses: []record.Status{record.StatusDone, record.StatusLost}}
-	for sample, err := range db.Samples(ctx, runID, query) {
+	for row, err := range exchange.Rows(ctx, db, runID, query) {
 		if err != nil {
 			return err
 		}
-		context := record.RowContext{Run: run, SystemPrompt: run.SystemPrompt, Tools: run.Tools}
-		if g, ok := gold[sample.Rollout.ID]; ok {
-			context.Gold = &g
-		}
-		row := record.NewRow(sample, context)
 		if !keep.match(&row) {
 			continue
 		}
 		line, err := rowLine(&row, fields, canonical)
 		if err != nil {
-			return fmt.Errorf("row %s: %w", sample.Rollout.Key, err)
+			return fmt.Errorf("row %s: %w", row.RolloutID, err)
 		}
 		if s.json {
 			w.WriteString(separator(n))

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"assay/engine"
 	"assay/engine/record"
 	"assay/store"
+	"assay/store/exchange"
 	"assay/tui/ui"
 )
 
@@ -53,8 +55,28 @@ func (s *session) file() string {
 // open opens the database for reading and writing, making it where it is not
 // there.
 func (s *session) open(ctx context.Context) (*store.DB, error) {
-	return store.Open(ctx, s.file(), store.Options{Warn: s.say})
+	return store.Open(ctx, s.file(), s.storeOptions())
 }
+
+// storeOptions hands the store the values of keys that stand in the environment,
+// so that they are masked wherever they are in what is written.
+func (s *session) storeOptions() store.Options {
+	version, _ := buildVersion()
+	o := store.Options{Version: version}
+	for _, kv := range s.environ {
+		name, value, _ := strings.Cut(kv, "=")
+		if secretName.MatchString(name) && len(value) >= minSecret {
+			o.Secrets = append(o.Secrets, value)
+		}
+	}
+	return o
+}
+
+// secretName is what the names of variables that hold keys end in.
+var secretName = regexp.MustCompile(`(?i)(^|_)(API_?KEY|TOKEN|SECRET|PASSWORD)$`)
+
+// minSecret keeps short values, which would mask ordinary words, out.
+const minSecret = 8
 
 // read opens a database that must be there, for reading.
 func (s *session) read(ctx context.Context) (*store.DB, error) {
@@ -62,7 +84,7 @@ func (s *session) read(ctx context.Context) (*store.DB, error) {
 		return nil, &record.Problem{Code: "no_database", Message: "there is no database yet", Where: s.file(),
 			Fix: "run assay run seeded-agent, or name the file with --db", Err: err}
 	}
-	return store.OpenReadOnly(ctx, s.file())
+	return store.OpenReadOnly(ctx, s.file(), s.storeOptions())
 }
 
 // withStore opens the file, calls do, and closes it; the first error counts.
@@ -84,7 +106,7 @@ func (s *session) newEngine(db *store.DB, observe func(engine.Event)) *engine.En
 	return &engine.Engine{
 		Sink:     db,
 		Source:   db,
-		Exporter: exporter{db},
+		Exporter: exchange.Exporter{DB: db},
 		Observe:  observe,
 		Now:      time.Now,
 		NewRunID: newRunID,
