@@ -120,11 +120,11 @@ func (m *root) Init() tea.Cmd {
 }
 
 // Update routes a message. A panic in it ends the program with a report.
-func (m *root) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
+func (m *root) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	defer func() {
 		if p := recover(); p != nil {
 			m.guard.caught("update", p)
-			cmd = tea.Quit
+			model, cmd = m, tea.Quit
 		}
 	}()
 	if m.guard.crashed() {

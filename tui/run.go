@@ -15,13 +15,15 @@ import (
 // Run shows the app until the person leaves or ctx ends. It returns when every
 // story that it began has ended and the terminal is as it was. After a panic it
 // returns a [*Crash].
-func Run(ctx context.Context, o Options) error {
+func Run(ctx context.Context, o Options) error { return run(ctx, o) }
+
+func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	box := newMailbox(o.Now)
 	g := &guard{nudge: box.nudge}
 	m := newRoot(ctx, o, box, g)
-	program := tea.NewProgram(m, programOptions(ctx, o)...)
+	program := tea.NewProgram(m, append(programOptions(ctx, o), more...)...)
 
 	var feeding sync.WaitGroup
 	feeding.Add(1)
