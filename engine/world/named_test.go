@@ -120,6 +120,19 @@ func TestWhatIsWrittenByName(t *testing.T) {
 	}
 }
 
+// A name for a new record is looked up only where the task says how it stands.
+func TestNewNamesThatTheTaskSetsUp(t *testing.T) {
+	write := []record.Tool{tool("write_file", "Write a file.", record.ToolWrite, "path", "content")}
+	for state, want := range map[string]string{
+		record.EntityExists: "", record.EntityMissing: "", record.EntityUnknown: "", record.EntityPartial: "", record.EntityActedOn: record.ErrAlreadyDone, record.EntityDuplicate: record.ErrAmbiguous,
+	} {
+		w := world.New(task("x", entity("path", "/a", state)), write)
+		if got := call(t, w, "write_file", `{"path":"/a","content":"milk"}`); got.code != want {
+			t.Errorf("%s: %s, want %q", state, got.Result, want)
+		}
+	}
+}
+
 func TestCalculatorCalculates(t *testing.T) {
 	tools := []record.Tool{tool("calculate", "Calculate an expression.", record.ToolRead, "expression")}
 	w := world.New(task("x"), tools)

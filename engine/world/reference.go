@@ -66,7 +66,7 @@ func (w *World) refer(a *argument, index int, v any) ([]reference, *refusal) {
 			continue
 		}
 		ref := reference{argument: a, index: index, id: id, many: many, raw: refRaw(item, id)}
-		if !a.names {
+		if !a.names || w.isSetUp(id) {
 			if refused := w.find(a, &ref); refused != nil {
 				return nil, refused
 			}
@@ -74,6 +74,13 @@ func (w *World) refer(a *argument, index int, v any) ([]reference, *refusal) {
 		refs = append(refs, ref)
 	}
 	return refs, nil
+}
+
+// isSetUp reports whether the task put a thing into a state of its own. A name
+// for a new record is looked up only then: others need not exist.
+func (w *World) isSetUp(id string) bool {
+	t := w.things[fold(id)]
+	return t != nil && t.planned && !t.deleted && t.state != record.EntityMissing && t.state != record.EntityExists
 }
 
 // isLoose reports whether a value is the id of a thing that any argument may
