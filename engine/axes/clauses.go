@@ -168,7 +168,7 @@ func endsInAbbreviation(before string) bool {
 }
 
 var (
-	emphasis   = regexp.MustCompile(`\*\*|__|` + "`")
+	emphasis   = strings.NewReplacer("**", "", "__", "", "`", "")
 	link       = regexp.MustCompile(`!?\[([^\[\]]*)\]\([^()\s]*\)`)
 	rolePhrase = regexp.MustCompile(`(?i)^(?:you(?:['’]re| are)(?: now)? (?:an?|the|our|my|called|named) |your name is |act as |as an ai\b|i am (?:an?|the) )`)
 	namedRole  = regexp.MustCompile(`^(?i:you(?:['’]re| are)) [A-Z][\w-]*(?:,|\.| -| –|$)`)
@@ -178,8 +178,10 @@ var (
 
 // tidyClause strips a clause of its markup; false where it is no rule.
 func tidyClause(s string, heading bool) (string, bool) {
-	s = link.ReplaceAllString(s, "$1")
-	s = emphasis.ReplaceAllString(s, "")
+	if strings.Contains(s, "](") {
+		s = link.ReplaceAllString(s, "$1")
+	}
+	s = emphasis.Replace(s)
 	s = strings.Join(strings.Fields(strings.Map(dropControl, s)), " ")
 	s = strings.Trim(s, " *_")
 	s = strings.TrimRight(s, ".:;, ")

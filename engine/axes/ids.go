@@ -116,9 +116,11 @@ func (l *idList) fromText(text string, references []string) {
 }
 
 func (l *idList) owner(token idToken, references []string) string {
-	for _, name := range references {
-		if n := noun(name); n != "" && slices.Contains(token.before, n) {
-			return name
+	for i := len(token.before) - 1; i >= 0; i-- {
+		for _, name := range references {
+			if noun(name) == token.before[i] {
+				return name
+			}
 		}
 	}
 	for _, known := range l.found {
@@ -192,6 +194,8 @@ func idTokens(text string) []idToken {
 		word := text[span[0]:span[1]]
 		if looksLikeID(word) {
 			out = append(out, idToken{id: word, before: slices.Clone(before)})
+			before = before[:0] // what names this id does not name the next
+			continue
 		}
 		before = append(before, strings.ToLower(word))
 		if len(before) > ownerWindow {
@@ -221,11 +225,11 @@ func looksLikeID(word string) bool {
 var (
 	// exampleLead announces examples; what follows up to the end of the sentence is
 	// read for them.
-	exampleLead   = regexp.MustCompile(`(?i)(?:\be\.g\.?,?|\bfor example:?,?|\bsuch as|\bexamples?:|\blike|\bone of:?|\bsay,?)\s+([^.;()\n]*(?:\.[^\s.;()\n][^.;()\n]*)*)`)
-	quotedWord    = regexp.MustCompile("[\"'`“‘]([\\pL\\pN#@][\\pL\\pN#@_./:-]*)[\"'`”’]")
-	exampleSplit  = regexp.MustCompile(`\s*(?:,|/|\bor\b|\band\b)\s*`)
-	bareExample   = regexp.MustCompile(`^[\pL\pN#@][\pL\pN#@_./:-]*$`)
-	notAnExample  = wordSet(`the a an this that etc other others any all more`)
+	exampleLead  = regexp.MustCompile(`(?i)(?:\be\.g\.?,?|\bfor example:?,?|\bsuch as|\bexamples?:|\blike|\bone of:?|\bsay,?)\s+([^.;()\n]*(?:\.[^\s.;()\n][^.;()\n]*)*)`)
+	quotedWord   = regexp.MustCompile("[\"'`“‘]([\\pL\\pN#@][\\pL\\pN#@_./:-]*)[\"'`”’]")
+	exampleSplit = regexp.MustCompile(`\s*(?:,|/|\bor\b|\band\b)\s*`)
+	bareExample  = regexp.MustCompile(`^[\pL\pN#@][\pL\pN#@_./:-]*$`)
+	notAnExample = wordSet(`the a an this that etc other others any all more`)
 )
 
 // maxPerExample is how many examples one description may give; more is a list

@@ -1,6 +1,7 @@
 package axes
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -13,7 +14,7 @@ type Annotations struct {
 	Destructive *bool `json:"destructiveHint"`
 }
 
-// Verbs that say what a call does to the world. The lists are convention: verbs
+// Words that say what a call does to the world. The lists are convention: verbs
 // of published tool sets (tau-bench, the MCP reference servers) and their
 // synonyms. A tool is destructive where calling another tool does not take the
 // call back.
@@ -21,16 +22,19 @@ var (
 	readWords = wordSet(`get list read search find lookup look fetch show view describe check query status count calculate
 		think validate verify preview download inspect browse estimate compare summarize summarise retrieve load scan test
 		ping head tail grep stat diff monitor watch explain analyze analyse classify translate is has can who whoami info
-		details history balance weather forecast calculator price quote report`)
+		details history balance weather forecast calculator price quote`)
 	destructiveWords = wordSet(`delete remove destroy drop purge wipe erase cancel refund revoke terminate kill shutdown
 		reset uninstall truncate overwrite deactivate disable ban void restart reboot rollback expire close clear discard
-		rm unlink detach archive suspend evict forfeit cancellation deletion removal`)
-	writeWords = wordSet(`create add update set put post patch write insert edit modify change book order buy purchase pay
-		charge send transfer submit assign approve reject open register enable activate schedule reschedule upload move
-		copy rename merge push commit deploy publish issue grant invite notify email message reply comment apply start stop
-		run execute save store replace escalate exchange return request restore append link tag upgrade downgrade confirm
-		subscribe unsubscribe lock unlock make record log sync import export generate configure redeem`)
-	joiners = wordSet(`and or then`)
+		rm unlink detach archive suspend evict forfeit`)
+	writeWords = wordSet(`create add update set put post patch write insert edit modify buy purchase pay charge send transfer
+		submit assign approve reject open register enable activate reschedule upload move copy rename merge push commit
+		deploy publish grant invite notify reply apply start stop run execute save store replace escalate restore append
+		upgrade downgrade confirm subscribe unsubscribe lock unlock make sync generate configure redeem`)
+	// destructiveNouns are acts only where no word of reading stands beside them:
+	// cancellation_info tells. Words that are nouns as often as verbs (order, book,
+	// issue) are in no list, so that order_status tells and book_flight writes.
+	destructiveNouns = wordSet(`cancellation deletion removal`)
+	joiners          = wordSet(`and or then`)
 )
 
 func wordSet(words string) map[string]bool {
@@ -71,21 +75,20 @@ func kindByName(name string) record.ToolKind {
 		for len(rest) > 0 && !joiners[rest[0]] {
 			rest = rest[1:]
 		}
-		words = append(rest, "get")
+		words = append(rest, words[0])
 	}
-	var read, write bool
-	for _, w := range words {
-		switch {
-		case destructiveWords[w]:
-			return record.ToolDestructive
-		case writeWords[w]:
-			write = true
-		case readWords[w]:
-			read = true
-		}
+	has := func(set map[string]bool) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return set[w] })
 	}
-	if read && !write {
+	switch {
+	case has(destructiveWords):
+		return record.ToolDestructive
+	case has(writeWords):
+		return record.ToolWrite
+	case has(readWords):
 		return record.ToolRead
+	case has(destructiveNouns):
+		return record.ToolDestructive
 	}
 	return record.ToolWrite
 }

@@ -1,0 +1,69 @@
+package axes_test
+
+import (
+	"strings"
+	"testing"
+
+	"assay/engine/axes"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestReferenceArguments(t *testing.T) {
+	for properties, want := range map[string][]string{
+		`"order_id":{"type":"string"},"reason":{"type":"string"},"userId":{"type":"integer"}`:                                           {"order_id", "userId"},
+		`"service":{"type":"string"},"message":{"type":"string"},"limit":{"type":"integer"}`:                                            {"service"},
+		`"path":{"type":"string"},"content":{"type":"string"},"branch":{"type":"string"}`:                                               {"path", "branch"},
+		`"query":{"type":"string"},"date":{"type":"string","format":"date"},"amount":{"type":"number"},"confirm":{"type":"boolean"}`:    nil,
+		`"target":{"type":"string","description":"The ID of the thing"},"service_name":{"type":"string"},"file_type":{"type":"string"}`: {"target", "service_name"},
+		`"reservation":{"type":"object"},"orders":{"type":"array"},"phone_number":{"type":"string"},"flight_number":{"type":"string"}`:  {"flight_number"},
+		`"anything":{"type":"string","format":"uuid"},"id":{"type":"string"},"first_name":{"type":"string"}`:                            {"anything", "id"},
+	} {
+		tool := load(t, `[{"name":"a","parameters":{"type":"object","properties":{`+properties+`}}}]`)[0]
+		if diff := cmp.Diff(want, axes.ReferenceArguments(tool)); diff != "" {
+			t.Errorf("%s\n%s", properties, diff)
+		}
+	}
+	if got := axes.ReferenceArguments(load(t, `[{"name":"a"}]`)[0]); got != nil {
+		t.Errorf("a tool without a schema takes %v", got)
+	}
+}
+
+func TestKnownIDs(t *testing.T) {
+	tools := load(t, `[
+		{"name":"restart_service","description":"Restart a service.","parameters":{"type":"object","properties":{
+			"service":{"type":"string","description":"Service name, e.g. 'billing' or 'auth'."},"reason":{"type":"string","description":"e.g. deploy42"}}}},
+		{"name":"get_order","description":"Get order ORD-1001; answers within 24h in UTF-8 (HTTP/1.1, v2).","parameters":{"type":"object","properties":{
+			"order_id":{"type":"string","examples":["ORD-1002"],"default":"string"}}}},
+		{"name":"get_user","parameters":{"type":"object","properties":{"user_id":{"type":"string","enum":["u_1","u_2"]}}}},
+		{"name":"get_runbook","parameters":{"type":"object","properties":{"runbook":{"type":"string","description":"One of: db-failover, disk-full, cache"}}}}]`)
+	got := axes.KnownIDs(tools, "Customer sara_doe_496 asks. Order #W2378156 was paid on 2024-05-15 at 15:00, $100, 5 to 7 days.", "user mia_li_3668 and ORD-2000, then u_9")
+	want := []axes.KnownID{
+		{"service", "billing"}, {"service", "auth"}, {"order_id", "ORD-1002"}, {"user_id", "u_1"}, {"user_id", "u_2"},
+		{"runbook", "db-failover"}, {"runbook", "disk-full"}, {"runbook", "cache"},
+		{"order_id", "ORD-1001"}, {"", "sara_doe_496"}, {"order_id", "#W2378156"},
+		{"user_id", "mia_li_3668"}, {"order_id", "ORD-2000"}, {"user_id", "u_9"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhatIsNoID(t *testing.T) {
+	tools := load(t, `[{"name":"get_order","parameters":{"type":"object","properties":{"order_id":{"type":"string"}}}}]`)
+	text := "Within 24h or 3.5 days, by 15:00 on 2024-05-15, at 50% or $100, UTF-8, SHA-256, v1.2, 1st, 10GB, 24/7, p95, README.md, https://a.b/c1, 2fa"
+	for _, id := range axes.KnownIDs(tools, text) {
+		if id.ID != "2fa" { // a word with a digit; harmless, for an ask may speak of it
+			t.Errorf("%q is taken for an id", id.ID)
+		}
+	}
+}
+
+func TestHostileText(t *testing.T) {
+	tools := load(t, `[{"name":"get_order","description":"order \u001b[31mORD-1\u202e <script>1</script>","parameters":{"type":"object","properties":{"order_id":{"type":"string"}}}}]`)
+	for _, id := range axes.KnownIDs(tools, strings.Repeat("x1", 1000)+" \x00A1-\xff9") {
+		if len(id.ID) > 64 || strings.ContainsAny(id.ID, "\x00\x1b<>\u202e\xff") {
+			t.Errorf("id %q", id.ID)
+		}
+	}
+}
