@@ -1,6 +1,7 @@
 package rollout_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -16,7 +17,7 @@ func talk(user record.User, replies ...string) []string {
 	p := rollout.NewScripted(user, record.Stream("user", 1, "task", 0, 0))
 	var out []string
 	for _, reply := range replies {
-		said, _ := p.Answer(nil, nil, record.Text(reply))
+		said, _ := p.Answer(context.Background(), nil, record.Text(reply))
 		if said.EndedBy != "" {
 			return append(out, "["+said.EndedBy+"]")
 		}
@@ -112,7 +113,7 @@ func TestConversationsEnd(t *testing.T) {
 		bound := len(user.Insists) + len(user.Knows) + max(user.Patience, rollout.DefaultPatience) + 4
 		p := rollout.NewScripted(user, record.Stream("user", 1))
 		for range bound {
-			said, err := p.Answer(nil, nil, record.Text(replyTexts.Draw(t, "reply")))
+			said, err := p.Answer(context.Background(), nil, record.Text(replyTexts.Draw(t, "reply")))
 			if err != nil {
 				t.Fatal(err)
 			}

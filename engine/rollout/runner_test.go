@@ -363,7 +363,7 @@ func TestTokenCapEndsTheConversation(t *testing.T) {
 
 func TestPolicyVersion(t *testing.T) {
 	base := rollout.Policy{Kind: "command", Program: json.RawMessage(`{"files":"abc"}`), Model: "m", Checkpoint: "c", SystemPrompt: "p", Tools: opsTools(), Sampling: json.RawMessage(`{"t":1}`)}
-	if base.Version() != base.Version() {
+	if again := base; again.Version() != base.Version() {
 		t.Fatal("two versions of one policy")
 	}
 	seen := map[string]string{base.Version(): "base"}

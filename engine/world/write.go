@@ -100,19 +100,19 @@ func (w *World) know(t *thing) {
 }
 
 // store remembers the fields that a write set.
-func (th *thing) store(t *tool, args map[string]any) {
+func (t *thing) store(by *tool, args map[string]any) {
 	for name, v := range args {
-		if a := t.argument(name); a != nil && a.reference && sameReference(th.argument, name) {
+		if a := by.argument(name); a != nil && a.reference && sameReference(t.argument, name) {
 			continue
 		}
 		raw, err := record.Marshal(v)
 		if err != nil {
 			continue // decoded JSON always marshals
 		}
-		if th.written == nil {
-			th.written = map[string]json.RawMessage{}
+		if t.written == nil {
+			t.written = map[string]json.RawMessage{}
 		}
-		th.written[placeable(name)] = raw
+		t.written[placeable(name)] = raw
 	}
 }
 
