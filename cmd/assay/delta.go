@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +47,7 @@ func deltaCommand(s *session) *cobra.Command {
 				if format == "json" {
 					s.json = true
 				}
-				if err := s.print(r, func(w io.Writer) { fmt.Fprint(w, plain(r.Text())) }); err != nil {
+				if err := s.print(r, func(w io.Writer) { fmt.Fprintln(w, strings.TrimSuffix(plain(r.Text()), "\n")) }); err != nil {
 					return err
 				}
 				return deltaStatus(&r, require)

@@ -1,46 +1,20 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // TestMain puts the real program on the tests' PATH as assay.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"assay": main, "slow-agent": slowAgent})
+	testscript.Main(m, map[string]func(){"assay": main, "slow-agent": slowAgent, "broken-agent": brokenAgent})
 }
-
-// slowAgent speaks the agent protocol and takes 20 ms over each reply.
-func slowAgent() {
-	in := bufio.NewScanner(os.Stdin)
-	in.Buffer(nil, 1<<24)
-	for in.Scan() {
-		var turn struct {
-			Type, ID string
-		}
-		if json.Unmarshal(in.Bytes(), &turn) != nil || turn.Type != "turn" {
-			continue
-		}
-		time.Sleep(20 * time.Millisecond)
-		fmt.Printf("{\"type\":\"reply\",\"id\":%q,\"final_text\":\"I looked into it, and it is not something that I can do.\"}\n", turn.ID)
-	}
-}
-
-const slowRecipe = `
-name: slow
-agent: {command: [slow-agent], version: "1"}
-simulate: {mode: eval, holdout: 1, situations: 30, repeats: 4, concurrency: 4}
-`
 
 // place is a folder of its own with a database in it, for one test.
 type place struct {

@@ -225,6 +225,6 @@ func writeStory(w io.Writer, r *engine.StoryResult) {
 	}
 	if r.Delta != nil {
 		fmt.Fprintln(w)
-		fmt.Fprint(w, plain(r.Delta.Text()))
+		fmt.Fprintln(w, strings.TrimSuffix(plain(r.Delta.Text()), "\n"))
 	}
 }
