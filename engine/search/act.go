@@ -224,7 +224,7 @@ func (p *phrasebook) refPhrase(r *rand.Rand, ref *reference, how naming) string 
 	case ref.named:
 		return pick(r, []string{id, id, "the " + id + " " + noun, "our " + id + " " + noun, "the " + noun + " " + id})
 	case isSelf(lastWord(noun)) && p.domain.consumer:
-		return pick(r, []string{"my account " + id, "my account (" + id + ")", "account " + id, "my profile, " + id + ","})
+		return pick(r, []string{"my account " + id, "my account (" + id + ")", "account " + id, "my profile " + id})
 	case p.domain.consumer:
 		return pick(r, []string{"my " + noun + " " + id, noun + " " + id, noun + " number " + id, "my " + noun + " (" + id + ")", "the " + noun + " with number " + id})
 	}

@@ -81,40 +81,55 @@ func (m *mutantSource) next() (*situation, bool) {
 
 func (m *mutantSource) took(s *situation) { m.aims[s.aim]++ }
 
-// mutate rewrites an ask so that the same things are asked for under another
-// pressure: a line more before or after, the sentences in another order, a line
-// less.
+// mutate rewrites an ask so that the same person asks for the same things under
+// another pressure: a line more before or after, a line less that names nothing.
 func (p *phrasebook) mutate(r *rand.Rand, task *record.Task) wording {
 	w := wording{user: task.User}
 	in := p.small(r)
+	say := func(line string) string {
+		line = fill(line, in)
+		if m := p.mannerOf(task.User.Manner); m != nil {
+			line = m.voice(r, []string{line})
+		}
+		return unmark.Replace(line)
+	}
 	sentences := sentencesOf(string(task.Ask))
 	if len(sentences) > 3 && chance(r, 40) {
 		drop := 1 + r.IntN(len(sentences)-2)
-		if !p.carriesID(sentences[drop], task) {
+		if !carriesID(sentences[drop], task) {
 			sentences = slices.Delete(sentences, drop, drop+1)
 		}
 	}
 	stance := pick(r, []string{"adversarial", "hurried", "mistaken", "boundary", "retry", "unsure"})
 	b := p.stances[stance]
 	if len(b.before) > 0 && chance(r, 50) {
-		sentences = append([]string{fill(strings.TrimSuffix(pick(r, b.before), ",")+"", in)}, sentences...)
+		sentences = append([]string{say(strings.TrimSuffix(pick(r, b.before), ","))}, sentences...)
 	} else {
-		sentences = append(sentences, fill(pick(r, b.after), in))
+		sentences = append(sentences, say(pick(r, b.after)))
 	}
 	if chance(r, 50) {
-		sentences = append(sentences, pick(r, p.domain.contexts))
+		sentences = append(sentences, say(pick(r, p.domain.contexts)))
 	}
 	w.ask = record.Text(strings.Join(sentences, " "))
-	for _, line := range p.insists(r, &scene{axes: record.Axes{}}, stance) {
-		w.user.Insists = append(slices.Clone(w.user.Insists), record.Text(fill(line, in)))
+	w.user.Insists = slices.Clone(task.User.Insists)
+	for _, line := range p.insists(r, &scene{}, stance) {
+		w.user.Insists = append(w.user.Insists, record.Text(say(line)))
 	}
 	if stance == "hurried" {
-		w.user.Patience = 2
+		w.user.Patience = hurriedPatience
 	}
 	return w
 }
 
-func (p *phrasebook) carriesID(sentence string, task *record.Task) bool {
+func (p *phrasebook) mannerOf(name string) *manner {
+	i := slices.IndexFunc(p.manners, func(m manner) bool { return m.name == name })
+	if i < 0 {
+		return nil // a given user writes as they write
+	}
+	return &p.manners[i]
+}
+
+func carriesID(sentence string, task *record.Task) bool {
 	return slices.ContainsFunc(task.World.Entities, func(e record.Entity) bool { return mentions(sentence, e.ID) })
 }
 

@@ -124,16 +124,5 @@ func isSelf(noun string) bool {
 	return slices.Contains([]string{"user", "customer", "account", "member", "profile", "client", "passenger", "employee"}, noun)
 }
 
-// noun is what the tool's primary reference is an id of.
-func (s *toolSense) noun() string {
-	if s.primary < 0 {
-		return s.object
-	}
-	if n := s.args[s.primary].noun; n != "" {
-		return n
-	}
-	return s.object
-}
-
 // writes says whether a call changes something.
 func (s *toolSense) writes() bool { return s.tool.Kind != record.ToolRead }

@@ -7,6 +7,10 @@ import (
 	"assay/engine/record"
 )
 
+// hurriedPatience is how many replies without progress a person in a hurry bears:
+// the deadline is closer than the third question. Convention, untested.
+const hurriedPatience = 2
+
 // user is the person behind an ask: what they can tell when asked, whether they
 // agree when asked to confirm, what they come back with, how long they stay.
 func (p *phrasebook) user(r *rand.Rand, s *scene, m *manner, want string, in map[string]string) record.User {
@@ -24,7 +28,7 @@ func (p *phrasebook) user(r *rand.Rand, s *scene, m *manner, want string, in map
 	case "unsure", "conflicting":
 		u.Confirms = chance(r, 50)
 	case "hurried":
-		u.Patience = 2 // the deadline is closer than the third question
+		u.Patience = hurriedPatience
 	}
 	for _, line := range p.insists(r, s, stance) {
 		line = fill(line, in)

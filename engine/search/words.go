@@ -114,7 +114,7 @@ func gerund(phrase string) string {
 // gerundAfterAnd carries -ing on to a second verb: "and page the human" becomes
 // "and paging the human".
 func gerundAfterAnd(rest string) string {
-	for _, and := range []string{"and ", " and ", " or "} {
+	for _, and := range []string{"and ", "but not ", " and ", " or ", " but not "} {
 		i := strings.Index(rest, and)
 		if i < 0 || and[0] != ' ' && i > 0 {
 			continue

@@ -210,7 +210,7 @@ func shown(usual bool) int {
 }
 
 func (p *phrasebook) aside(r *rand.Rand, line string, m *manner) string {
-	if m.short || strings.HasPrefix(line, "And ") || m.name == "methodical" || chance(r, 60) {
+	if m.short || linked(line) || strings.Contains(line, " as well") || strings.Contains(line, "also ") || m.name == "methodical" || chance(r, 60) {
 		return line
 	}
 	return pick(r, []string{"Also, ", "By the way, ", "One more thing: ", "And "}) + uncapital(line)

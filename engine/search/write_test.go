@@ -2,6 +2,8 @@ package search
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -354,6 +356,7 @@ func TestSenseOfClauses(t *testing.T) {
 		{"Passengers: Each reservation can have at most five passengers", "", "", "at most five passengers", clauseFact},
 		{"The agent can offer a certificate as a gesture", "offer a certificate as a gesture", "", "a certificate as a gesture", clauseAllow},
 		{"The user cannot add insurance after initial booking", "", "", "adding insurance after initial booking", clauseFact},
+		{"The user can add but not remove checked bags", "", "", "adding but not removing checked bags", clauseFact},
 	} {
 		c := senseOfClause(test.clause)
 		if c.doing != test.doing || c.when != test.when || c.topic != test.topic || c.kind != test.kind {
@@ -418,4 +421,36 @@ func FuzzGivenAsk(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A long, real policy: every clause can be touched, in words that are not its
+// own.
+func TestRealPolicy(t *testing.T) {
+	folder := os.Getenv("ASSAY_CASES")
+	if folder == "" {
+		t.Skip("ASSAY_CASES is not set")
+	}
+	policy, err := os.ReadFile(filepath.Join(folder, "taubench_airline_system_prompt.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rules []string
+	for line := range strings.Lines(string(policy)) {
+		if rule, ok := strings.CutPrefix(strings.TrimSpace(line), "- "); ok {
+			rules = append(rules, rule)
+		}
+	}
+	book := newPhrasebook(airlineTools(), nil, rules, nil)
+	for i, rule := range rules {
+		c := book.clauses[rule]
+		if c.topic == "" || len(strings.Fields(c.doing)) > 14 || len(strings.Fields(c.when)) > 16 {
+			t.Errorf("%q is touched by doing %q, when %q, topic %q", rule, c.doing, c.when, c.topic)
+		}
+		for n := range 40 {
+			_, w := book.writeFor(axesOf("cancel_reservation", rule, allStances[n%10], allStates[n%6], allHistories[n%5]), 100*i+n)
+			if strings.Contains(strings.ToLower(string(w.ask)), strings.ToLower(rule)) {
+				t.Errorf("the ask is the clause: %s", w.ask)
+			}
+		}
+	}
 }
