@@ -129,8 +129,12 @@ func (r *Report) warnings(p *Planner) []record.Warning {
 			say("situations_short", fmt.Sprintf("%d situations asked: %d posed", p.in.Situations, r.Situations), "raise phrasings or repeats for more")
 		}
 	}
-	if r.Plan.Posed < r.Plan.Rows && r.Plan.Planned > 0 {
-		say("array_partial", fmt.Sprintf("%d of %d rows, %d%% of %s", r.Plan.Posed, r.Plan.Rows, 100*r.Plan.Covered/r.Plan.Planned, tuples(r.Plan.Strength)), "raise situations for the rest")
+	if r.Plan.Covered < r.Plan.Planned {
+		fix := "raise situations for the rest"
+		if r.NotHeldOut > 0 {
+			fix = "eval leaves out what is not held out; raise situations, or holdout: 1 poses all"
+		}
+		say("array_partial", fmt.Sprintf("%d of %d rows, %d%% of %s", r.Plan.Posed, r.Plan.Rows, 100*r.Plan.Covered/r.Plan.Planned, tuples(r.Plan.Strength)), fix)
 	}
 	if r.GivenNotHeldOut > 0 {
 		say("given_not_held_out", fmt.Sprintf("%d of %d given asks are not held out and were posed anyway", r.GivenNotHeldOut, r.Given), "numbers over held-out tasks leave them out; holdout: 1 holds all out")
