@@ -128,6 +128,11 @@ func (d *Doc) SameFolds(other *Doc) {
 			d.open[step] = true
 		}
 	}
+	for i := range d.items {
+		if it := &d.items[i]; it.kind == kindTool && d.open[it.step] {
+			d.unfold(it)
+		}
+	}
 	d.index()
 }
 
@@ -187,9 +192,7 @@ func (d *Doc) Toggle(block int) (at int, ok bool) {
 		delete(d.open, it.step)
 	} else {
 		d.open[it.step] = true
-		if it.slices == nil {
-			it.slices = ui.Slices(callText(&d.steps[it.step]))
-		}
+		d.unfold(it)
 	}
 	d.index()
 	for at := range d.refs {
@@ -198,6 +201,13 @@ func (d *Doc) Toggle(block int) (at int, ok bool) {
 		}
 	}
 	return block, true
+}
+
+// unfold gives a tool call its text; a folded one has none.
+func (d *Doc) unfold(it *item) {
+	if it.slices == nil {
+		it.slices = ui.Slices(callText(&d.steps[it.step]))
+	}
 }
 
 // Len is the number of blocks.
