@@ -78,7 +78,11 @@ func (e *Engine) command(p *plan, a *arm) (program, error) {
 		return program{}, inRecipe("agent.command", err)
 	}
 	a.filesHash = hash
-	c, err := agent.NewCommand(agent.CommandConfig{Argv: spec.Command, Dir: p.recipe.Dir, Environ: e.Environ, Env: spec.Env})
+	config := agent.CommandConfig{Argv: spec.Command, Dir: p.recipe.Dir, Environ: e.Environ, Env: spec.Env}
+	if err := config.Check(); err != nil {
+		return program{}, inRecipe("agent.command", err)
+	}
+	c, err := agent.NewCommand(config)
 	if err != nil {
 		return program{}, inRecipe("agent.command", err)
 	}
@@ -137,7 +141,11 @@ func (e *Engine) reward(dir string, r *RewardSpec) (*grade.RewardConfig, func(),
 	if err != nil {
 		return nil, nil, inRecipe("grade.reward.judge.command", err)
 	}
-	c, err := agent.NewCommandJudge(agent.CommandConfig{Argv: j.Command, Dir: dir, Environ: e.Environ, Env: j.Env})
+	command := agent.CommandConfig{Argv: j.Command, Dir: dir, Environ: e.Environ, Env: j.Env}
+	if err := command.Check(); err != nil {
+		return nil, nil, inRecipe("grade.reward.judge.command", err)
+	}
+	c, err := agent.NewCommandJudge(command)
 	if err != nil {
 		return nil, nil, inRecipe("grade.reward.judge.command", err)
 	}

@@ -62,7 +62,7 @@ type StoryResult struct {
 	Cut    []CutResult  `json:"cut"`
 	Delta  *DeltaReport `json:"delta"`
 	// Error is the first error, whole, of a run that failed.
-	Error record.Text `json:"error,omitempty"`
+	Error record.Text `json:"first_error,omitempty"`
 }
 
 // CutResult is what came of one training file; its JSON is what cut prints.

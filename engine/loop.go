@@ -83,6 +83,7 @@ type simulation struct {
 	graceEnd <-chan time.Time
 
 	finishedCh  chan finished
+	refusedCh   chan record.StopReason // an endpoint said no to the whole run
 	commitCh    chan []finished
 	committedCh chan committed
 	workers     sync.WaitGroup
@@ -128,6 +129,8 @@ var (
 // why. Every outcome that it told of is on disk.
 func (s *simulation) simulate(ctx context.Context) (record.StopReason, error) {
 	s.batches, s.inFlight = map[int]*batch{}, map[string]context.CancelCauseFunc{}
+	s.refusedCh = make(chan record.StopReason, 1)
+	s.runner.Hooks.Lost = s.lost
 	s.finishedCh, s.commitCh, s.committedCh = make(chan finished), make(chan []finished, 1), make(chan committed, 1)
 	work, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
@@ -172,6 +175,8 @@ func (s *simulation) loop(ctx, work context.Context, abort context.CancelCauseFu
 			if c.err != nil {
 				return s.storage(c.err)
 			}
+		case reason := <-s.refusedCh:
+			s.halt(reason)
 		case <-signal:
 		case <-s.graceEnd:
 			abort(errAborted)
@@ -179,6 +184,18 @@ func (s *simulation) loop(ctx, work context.Context, abort context.CancelCauseFu
 		case <-done:
 			s.halt(record.StoppedInterrupted)
 			done = nil
+		}
+	}
+}
+
+// lost hears a worker's lost rollout; what no rollout after it could get past
+// (a refused key, a wrong address) stops the run.
+func (s *simulation) lost(_ string, err error) {
+	var a *record.AgentError
+	if errors.As(err, &a) && a.Stop != "" {
+		select {
+		case s.refusedCh <- a.Stop:
+		default: // the first one is on its way
 		}
 	}
 }
@@ -476,12 +493,17 @@ func (s *simulation) count(o *record.Outcome) {
 	}
 	c.Done++
 	s.back[r.Key.TaskID] = true
+	silent := r.FinalText == ""
 	for i := range r.Steps {
-		if r.Steps[i].Kind == record.StepTool {
+		switch step := &r.Steps[i]; step.Kind {
+		case record.StepTool:
 			c.Calls++
+			silent = false
+		case record.StepText:
+			silent = silent && step.Text == ""
 		}
 	}
-	if r.FinalText == "" && len(r.Steps) == 0 {
+	if silent {
 		s.empties++
 	}
 	if reward := o.Reward(); reward != nil {

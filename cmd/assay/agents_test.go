@@ -15,7 +15,7 @@ import (
 
 // slowAgent speaks the agent protocol and takes 20 ms over each reply.
 func slowAgent() {
-	eachTurn(func(id string) {
+	eachTurn(func(id string, _ int) {
 		time.Sleep(20 * time.Millisecond)
 		reply(id, "I looked into it, and it is not something that I can do.")
 	})
@@ -28,9 +28,7 @@ func brokenAgent() {
 		fmt.Fprintln(os.Stderr, "cannot read my configuration")
 		os.Exit(3)
 	}
-	n := 0
-	eachTurn(func(id string) {
-		n++
+	eachTurn(func(id string, k int) {
 		switch how {
 		case "raises":
 			fmt.Printf("{\"type\":\"error\",\"id\":%q,\"error\":\"KeyError: 'service' in plan()\"}\n", id)
@@ -49,7 +47,7 @@ func brokenAgent() {
 		case "empty":
 			reply(id, "")
 		case "half":
-			if n%2 == 0 {
+			if k%2 == 1 {
 				fmt.Println("not json")
 				return
 			}
@@ -58,13 +56,18 @@ func brokenAgent() {
 	})
 }
 
-func eachTurn(do func(id string)) {
+// eachTurn reads turns and hands on each one's id and which rollout of its group
+// it is.
+func eachTurn(do func(id string, k int)) {
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 1<<24)
 	for in.Scan() {
-		var turn struct{ Type, ID string }
+		var turn struct {
+			Type, ID string
+			Rollout  struct{ K int }
+		}
 		if json.Unmarshal(in.Bytes(), &turn) == nil && turn.Type == "turn" {
-			do(turn.ID)
+			do(turn.ID, turn.Rollout.K)
 		}
 	}
 }
