@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -25,8 +24,8 @@ type Recipe struct {
 	Name  string // its folder's name, by which it is run
 	Title string // the heading of its README
 	Path  string // below the root of FS: "01-simulate/seeded-agent"
-	// Needs is what must be on the machine beside Assay, "" for nothing.
-	Needs string
+	// Needs lists the programs that must be on the machine beside Assay.
+	Needs []string
 }
 
 // FS gives all embedded files, as they lie in the repository's folder recipes.
@@ -45,18 +44,20 @@ func List() []Recipe {
 	return list
 }
 
-// read takes what a recipe is from the head of its README.
+// read takes what a recipe is from the head of its README: the heading, and the
+// programs between backquotes in the line "Needs: ...".
 func read(dir string) Recipe {
 	r := Recipe{Name: path.Base(dir), Path: dir}
 	text, _ := files.ReadFile(dir + "/README.md") // the tests see that it is there
 	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSpace(line)
 		if title, ok := strings.CutPrefix(line, "# "); ok && r.Title == "" {
-			r.Title = title
+			r.Title = strings.TrimSpace(title)
 		}
 		if needs, ok := strings.CutPrefix(line, "Needs: "); ok {
-			if needs = strings.TrimSuffix(needs, "."); needs != "nothing" {
-				r.Needs = needs
+			for i, part := range strings.Split(needs, "`") {
+				if i%2 == 1 {
+					r.Needs = append(r.Needs, part)
+				}
 			}
 			break
 		}
@@ -64,16 +65,21 @@ func read(dir string) Recipe {
 	return r
 }
 
-// Open gives the folder of the recipe of a name, or of a path as in [Recipe].
-func Open(name string) (fs.FS, error) {
-	list := List()
-	at := slices.IndexFunc(list, func(r Recipe) bool { return r.Name == name || r.Path == path.Clean(name) })
-	if at < 0 {
-		known := make([]string, len(list))
-		for i, r := range list {
-			known[i] = r.Name
+// Find gives the recipe of a name, or of a path as in [Recipe].
+func Find(name string) (Recipe, bool) {
+	for _, r := range List() {
+		if r.Name == name || r.Path == path.Clean(name) {
+			return r, true
 		}
-		return nil, fmt.Errorf("there is no recipe %q: choose from %s", name, strings.Join(known, ", "))
 	}
-	return fs.Sub(files, list[at].Path)
+	return Recipe{}, false
+}
+
+// Open gives the folder of the recipe that [Find] finds.
+func Open(name string) (fs.FS, error) {
+	r, ok := Find(name)
+	if !ok {
+		return nil, fmt.Errorf("there is no recipe %q", name)
+	}
+	return fs.Sub(files, r.Path)
 }

@@ -172,7 +172,7 @@ func explain(err error, what string, took time.Duration) error {
 	case errors.As(err, &busy):
 		return record.AgentErrorf(record.CauseInfrastructure, "no process was free within %s: %w", roundly(took), err)
 	case errors.Is(err, context.DeadlineExceeded):
-		return record.AgentErrorf(record.CauseAgent, "no %s within %s: %w", what, roundly(took), err)
+		return record.AgentErrorf(record.CauseAgent, "no %s after %s: %w", what, roundly(took), err)
 	}
 	return &record.AgentError{Cause: record.CauseAgent, Err: err}
 }

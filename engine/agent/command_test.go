@@ -234,7 +234,7 @@ func TestDeadlineCancelsThenKills(t *testing.T) {
 			if !errors.Is(err, context.DeadlineExceeded) || record.CauseOf(err) != record.CauseAgent {
 				t.Fatalf("error %v of cause %q", err, record.CauseOf(err))
 			}
-			if !strings.Contains(err.Error(), "no reply within") || !strings.Contains(err.Error(), tc.says) {
+			if !strings.Contains(err.Error(), "no reply after") || !strings.Contains(err.Error(), tc.says) {
 				t.Errorf("error %q, want it to say %q", err, tc.says)
 			}
 			c.Close()
@@ -322,6 +322,7 @@ func TestProcessesAreKeptAlive(t *testing.T) {
 }
 
 func TestPoolGrowsWhenTurnsWait(t *testing.T) {
+	t.Parallel()
 	c := command(t, "barrier", t.TempDir(), "four")
 	c.pool.firstPatience = time.Millisecond
 	pids := map[record.Text]bool{}
@@ -368,6 +369,7 @@ func TestAFastProgramNeedsFewProcesses(t *testing.T) {
 func TestChildrenDieWithTheProgram(t *testing.T) {
 	for _, name := range []string{"orphans", "orphans-hang"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			note := filepath.Join(t.TempDir(), "child")
 			c := command(t, name, note)
 			turn := aTurn()
@@ -392,6 +394,7 @@ func TestChildrenDieWithTheProgram(t *testing.T) {
 }
 
 func TestCallsOfAProgramThatNeverReadsAreBounded(t *testing.T) {
+	t.Parallel()
 	c := command(t, "calls-unread")
 	turn := aTurn()
 	turn.Deadline = time.Now().Add(time.Second)
@@ -410,6 +413,7 @@ func TestCallsOfAProgramThatNeverReadsAreBounded(t *testing.T) {
 }
 
 func TestCloseEndsATurnInFlight(t *testing.T) {
+	t.Parallel()
 	c := command(t, "hang")
 	turn := aTurn()
 	failed := make(chan error)
@@ -438,6 +442,7 @@ func TestEnvironmentIsFiltered(t *testing.T) {
 }
 
 func TestJudge(t *testing.T) {
+	t.Parallel()
 	judge := func(name string, args ...string) *CommandJudge {
 		j, err := NewCommandJudge(self(t, name, args...))
 		if err != nil {

@@ -60,6 +60,22 @@ func (e *busyError) Error() string { return "no process was free: " + e.err.Erro
 
 func (e *busyError) Unwrap() error { return e.err }
 
+// cutShort is a deadline or a cancellation in mid-turn, with what had come until
+// then.
+type cutShort struct {
+	err  error
+	text string
+}
+
+func (e *cutShort) Error() string {
+	if errors.Is(e.err, context.DeadlineExceeded) {
+		return "the program was cancelled at its deadline" + e.text
+	}
+	return "the program was cancelled: " + e.err.Error() + e.text
+}
+
+func (e *cutShort) Unwrap() error { return e.err }
+
 // handler takes a message of the exchange's own id. It gives what to write back,
 // if anything, and whether the exchange is over. A *protocolError kills the
 // process; any other error of a message that is done leaves it alive.
@@ -105,7 +121,7 @@ func (p *pool) converse(ctx context.Context, proc *process, id string, first []b
 	case c.interrupted:
 		farewell, _ := writeLine(errorMessage{Type: typeCancel, ID: id})
 		p.discard(proc, farewell, cancelGrace, false)
-		return fmt.Errorf("%w%s%s", err, c.silence(), c.logSuffix())
+		return &cutShort{err, c.silence() + c.logSuffix()}
 	default:
 		p.release(proc)
 	}
