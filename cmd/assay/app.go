@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -141,13 +139,11 @@ func (b *background) pass(ctx context.Context, runID string) (stats.Estimate, bo
 func offered() []tui.Recipe {
 	var out []tui.Recipe
 	for _, r := range recipes.List() {
-		var lacks []string
-		for _, program := range r.Needs {
-			if _, err := exec.LookPath(program); err != nil {
-				lacks = append(lacks, program)
-			}
+		o := tui.Recipe{Name: r.Name, About: r.Title}
+		if _, err := programOf(r); err != nil {
+			o.Lacks = r.Needs
 		}
-		out = append(out, tui.Recipe{Name: r.Name, About: r.Title, Lacks: strings.Join(lacks, ", ")})
+		out = append(out, o)
 	}
 	return out
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/engine"
 	"assay/recipes"
 	"assay/store"
 )
@@ -42,9 +43,9 @@ func doctorCommand(s *session) *cobra.Command {
 					if !c.OK {
 						mark = "FIX "
 					}
-					fmt.Fprintf(w, "%s %-10s %s\n", mark, c.Name, plain(c.Says))
+					fmt.Fprintf(w, "%s %-22s %s\n", mark, c.Name, plain(c.Says))
 					if !c.OK && c.Fix != "" {
-						fmt.Fprintf(w, "                %s\n", plain(c.Fix))
+						fmt.Fprintf(w, "                            %s\n", plain(c.Fix))
 					}
 				}
 			})
@@ -118,21 +119,30 @@ func (s *session) checkCache() check {
 // checkPrograms looks for what each recipe's command needs. A missing one costs
 // only those recipes.
 func (s *session) checkPrograms() []check {
-	needs := map[string][]string{}
-	for _, r := range recipes.List() {
-		for _, program := range r.Needs {
-			needs[program] = append(needs[program], r.Name)
-		}
-	}
 	var checks []check
-	for _, program := range slices.Sorted(maps.Keys(needs)) {
-		c := check{Name: program, OK: true}
-		if path, err := exec.LookPath(program); err == nil {
-			c.Says = path
-		} else {
-			c.OK, c.Says, c.Fix = false, fmt.Sprintf("not found; %v need it", needs[program]), "install it, or run seeded-agent, which needs nothing"
+	for _, r := range recipes.List() {
+		c := check{Name: r.Name, OK: true, Says: "needs nothing beside assay"}
+		switch found, err := programOf(r); {
+		case err != nil:
+			c.OK, c.Says, c.Fix = false, fmt.Sprintf("needs %s: %v", r.Needs, err), "install it, or run seeded-agent, which needs nothing"
+		case found != "":
+			c.Says = "runs with " + found
 		}
 		checks = append(checks, c)
 	}
 	return checks
+}
+
+// programOf finds the program that a recipe's agent is run with, "" where it is
+// part of assay.
+func programOf(r recipes.Recipe) (string, error) {
+	text, err := fs.ReadFile(recipes.FS(), r.Path+"/"+engine.RecipeFile)
+	if err != nil {
+		return "", err
+	}
+	recipe, err := engine.ParseRecipe(text)
+	if err != nil || len(recipe.Agent.Command) == 0 {
+		return "", err
+	}
+	return exec.LookPath(recipe.Agent.Command[0])
 }

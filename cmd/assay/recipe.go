@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"assay/engine"
@@ -30,16 +31,17 @@ func (s *session) loadRecipe(name string) (*engine.Recipe, error) {
 		}
 		return engine.LoadRecipe(func(file string) ([]byte, error) { return os.ReadFile(filepath.Join(abs, filepath.FromSlash(file))) }, abs)
 	}
-	r, ok := recipes.Find(name)
-	if !ok {
-		names := make([]string, 0, len(recipes.List()))
-		for _, r := range recipes.List() {
-			names = append(names, r.Name)
+	all := recipes.List()
+	at := slices.IndexFunc(all, func(r recipes.Recipe) bool { return r.Name == name || r.Path == path.Clean(name) })
+	if at < 0 {
+		names := make([]string, len(all))
+		for i, r := range all {
+			names[i] = r.Name
 		}
 		return nil, &record.Problem{Code: "no_recipe", Message: "there is no such folder and no embedded recipe of that name", Where: name,
 			Fix: "name a folder with a recipe.yaml, or one of " + strings.Join(names, ", ")}
 	}
-	return s.loadEmbedded(r)
+	return s.loadEmbedded(all[at])
 }
 
 // loadEmbedded writes an embedded recipe below the user's cache, in a folder
