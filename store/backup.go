@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,8 +25,8 @@ func (db *DB) Backup(ctx context.Context, file string) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	copied := filepath.Join(folder, "copy.db")
-	if _, err := db.read.ExecContext(ctx, "VACUUM INTO ?", copied); err != nil {
-		return fmt.Errorf("backup to %q: %w", file, explain(file, err))
+	if err := db.copyTo(ctx, copied); err != nil {
+		return fmt.Errorf("backup to %q: %w", file, err)
 	}
 	if err := syncFile(copied); err != nil {
 		return fmt.Errorf("backup to %q: %w", file, err)
@@ -40,6 +41,17 @@ func (db *DB) Backup(ctx context.Context, file string) (err error) {
 		}
 	}
 	return nil
+}
+
+// copyTo copies the store as it is at one moment, on a connection of its own: the
+// readers may not write anything, a copy included.
+func (db *DB) copyTo(ctx context.Context, file string) error {
+	pool, err := sql.Open("sqlite", dsn(db.path, "mode=ro&_error_rc=1&"+pragmas(fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()))))
+	if err != nil {
+		return err
+	}
+	_, err = pool.ExecContext(ctx, "VACUUM INTO ?", file)
+	return errors.Join(explain(file, err), pool.Close())
 }
 
 // syncFile puts a file that nobody has open on disk.
@@ -61,7 +73,7 @@ type Integrity struct {
 // reading it does, and changes nothing.
 func (db *DB) Check(ctx context.Context) (Integrity, error) {
 	var found Integrity
-	problems, err := db.strings(ctx, "SELECT integrity_check FROM pragma_integrity_check(100)")
+	problems, err := db.strings(ctx, "PRAGMA integrity_check(100)")
 	if CodeOf(err) == CodeDamaged {
 		problems, err = append(problems, err.Error()), nil
 	}

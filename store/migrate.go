@@ -16,6 +16,10 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
+// migrateTimeout is how long a migration waits for others to leave the file. They
+// are viewers and runs, which stay for minutes, so waiting longer would not help.
+const migrateTimeout = 5 * time.Second
+
 // applicationID marks a file as Assay's in its header: "ASAY".
 const applicationID = 0x41534159
 
@@ -110,7 +114,7 @@ func prepareFile(ctx context.Context, file string, migrations []migration, versi
 	if errors.As(statFile(file), &own) && own.Code != CodeNotFound {
 		return own
 	}
-	params := "_error_rc=1&" + pragmas(fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()))
+	params := "_error_rc=1&" + pragmas(fmt.Sprintf("busy_timeout(%d)", migrateTimeout.Milliseconds()))
 	pool, err := sql.Open("sqlite", dsn(file, params))
 	if err != nil {
 		return err
@@ -222,9 +226,10 @@ func backupBefore(ctx context.Context, conn *sql.Conn, file string, schema int) 
 		to = fmt.Sprintf("%s.backup-%d-%d", file, schema, n)
 	}
 	if _, err := conn.ExecContext(ctx, "VACUUM INTO ?", to); err != nil {
-		return fmt.Errorf("copy to %q before the migration: %w", to, errors.Join(err, os.Remove(to)))
+		_ = os.Remove(to) // what there is of it, if anything
+		return fmt.Errorf("copy to %q before the migration: %w", to, err)
 	}
-	return nil
+	return syncFile(to)
 }
 
 func apply(ctx context.Context, conn *sql.Conn, m migration, version string, now time.Time) (err error) {
