@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -140,8 +141,8 @@ func offered() []tui.Recipe {
 	var out []tui.Recipe
 	for _, r := range recipes.List() {
 		o := tui.Recipe{Name: r.Name, About: r.Title}
-		if _, err := programOf(r); err != nil {
-			o.Lacks = r.Needs
+		if missing := lacking(r); len(missing) > 0 {
+			o.Lacks = strings.Join(missing, ", ")
 		}
 		out = append(out, o)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"assay/engine"
 	"assay/recipes"
 	"assay/store"
 )
@@ -116,33 +114,27 @@ func (s *session) checkCache() check {
 	return check{Name: "cache", OK: true, Says: "embedded recipes run below " + dir}
 }
 
-// checkPrograms looks for what each recipe's command needs. A missing one costs
-// only those recipes.
+// checkPrograms looks for what each recipe needs. A missing program costs only
+// the recipes that need it.
 func (s *session) checkPrograms() []check {
 	var checks []check
 	for _, r := range recipes.List() {
-		c := check{Name: r.Name, OK: true, Says: "needs nothing beside assay"}
-		switch found, err := programOf(r); {
-		case err != nil:
-			c.OK, c.Says, c.Fix = false, fmt.Sprintf("needs %s: %v", r.Needs, err), "install it, or run seeded-agent, which needs nothing"
-		case found != "":
-			c.Says = "runs with " + found
+		c := check{Name: r.Name, OK: true, Says: "can run"}
+		if missing := lacking(r); len(missing) > 0 {
+			c.OK, c.Says, c.Fix = false, fmt.Sprintf("not found: %s", strings.Join(missing, ", ")), "install it, or run seeded-agent, which needs nothing"
 		}
 		checks = append(checks, c)
 	}
 	return checks
 }
 
-// programOf finds the program that a recipe's agent is run with, "" where it is
-// part of assay.
-func programOf(r recipes.Recipe) (string, error) {
-	text, err := fs.ReadFile(recipes.FS(), r.Path+"/"+engine.RecipeFile)
-	if err != nil {
-		return "", err
+// lacking are the programs that a recipe needs and that are not on the PATH.
+func lacking(r recipes.Recipe) []string {
+	var missing []string
+	for _, program := range r.Needs {
+		if _, err := exec.LookPath(program); err != nil {
+			missing = append(missing, program)
+		}
 	}
-	recipe, err := engine.ParseRecipe(text)
-	if err != nil || len(recipe.Agent.Command) == 0 {
-		return "", err
-	}
-	return exec.LookPath(recipe.Agent.Command[0])
+	return missing
 }
