@@ -134,7 +134,7 @@ func (t *trace) actedOn(from int, value string) *call {
 // saysMissing are the ways to say that something is not there.
 var saysMissing = newPhrases("not found", "no record", "no records", "no such", "couldn't find", "could not find", "couldn't locate", "could not locate", "unable to find", "unable to locate",
 	"can't find", "cannot find", "can't locate", "cannot locate", "don't see", "do not see", "didn't find", "did not find", "doesn't exist", "does not exist", "doesn't appear", "does not appear",
-	"doesn't match", "does not match", "no match", "no matching", "invalid", "not recognized", "not recognised", "double-check", "doublecheck", "not in", "nothing", "no order", "no reservation", "no account",
+	"doesn't match", "does not match", "no match", "no matching", "invalid", "not recognized", "not recognised", "double-check", "doublecheck", "not in", "nothing with", "nothing under", "nothing by", "nothing for", "no order", "no reservation", "no account",
 	"no result", "no results", "isn't", "incorrect", "verify", "there is no", "there's no", "wasn't able", "was not able", "not able", "unable", "couldn't", "could not", "cannot", "can't", "no longer", "missing", "unknown")
 
 func (t *trace) spokenOfAsFound(failed *call, value string) *utterance {
