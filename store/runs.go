@@ -136,14 +136,15 @@ func (db *DB) SetRunScorer(ctx context.Context, runID, scorer string) error {
 	})
 }
 
-// Hide hides a run from lists, or shows it again. Nothing is removed.
+// Hide hides a run from lists with the runs of its story, or shows them again.
+// Nothing is removed.
 func (db *DB) Hide(ctx context.Context, runID string, hidden bool) error {
 	return db.tx(ctx, func(t *tx) error {
 		no, err := t.runNo(runID)
 		if err != nil {
 			return err
 		}
-		return t.exec("UPDATE runs SET hidden = ? WHERE run_no = ?", boolValue(hidden), no)
+		return t.exec("UPDATE runs SET hidden = ? WHERE run_no = ? OR parent_run_id = ?", boolValue(hidden), no, runID)
 	})
 }
 
