@@ -342,36 +342,60 @@ func (t *trace) resultsSay(stem string) bool {
 }
 
 // repeatedCall fires on an equal call with an equal answer and no change between:
-// no act that came through and no word of the user. Trying again after a failure is right, twice.
+// no act that came through and no word of the user. Trying again after a failure or
+// an old answer is right, twice.
 func repeatedCall(t *trace) (hit, bool) {
 	for j := range t.calls {
-		again := &t.calls[j]
-		failures := 0
-		for i := j - 1; i >= 0; i-- {
-			before := &t.calls[i]
-			if t.changedBetween(before, again) {
-				break
-			}
-			if !t.sameCall(before, again) {
-				continue
-			}
-			if !before.outcome.failed() && before.outcome != outStale {
-				if !t.sameResult(before, again) {
-					break // it was worth asking again
-				}
-				return hit{again.step, again.tool}, true
-			}
-			if failures++; failures > maxRetries {
-				return hit{again.step, again.tool}, true
-			}
+		if t.repeats(j) {
+			return hit{t.calls[j].step, t.calls[j].tool}, true
 		}
 	}
 	return hit{}, false
 }
 
-// maxRetries is how often a failed call may be tried again: two more tries is what
-// a transient fault asks for (convention, untested).
-const maxRetries = 2
+const (
+	// maxRetries is how often a failed call may be tried again: two more tries is what
+	// a transient fault asks for (convention, untested).
+	maxRetries = 2
+	// maxLookBack is how many calls back a repetition is looked for: farther apart it
+	// is no loop, and a log of many thousand calls must not cost their square.
+	maxLookBack = 256
+)
+
+// repeats walks back from call j until something has changed.
+func (t *trace) repeats(j int) bool {
+	again := &t.calls[j]
+	failures := 0
+	for i := j - 1; i >= 0 && i >= j-maxLookBack; i-- {
+		before := &t.calls[i]
+		if t.spokeBetween(before.step, t.calls[i+1].step) {
+			return false
+		}
+		if !t.sameCall(before, again) {
+			if before.acts() && before.outcome == outOK {
+				return false
+			}
+			continue
+		}
+		if !before.outcome.failed() && before.outcome != outStale {
+			return t.sameResult(before, again) // with another answer it was worth asking
+		}
+		if failures++; failures > maxRetries {
+			return true
+		}
+	}
+	return false
+}
+
+// spokeBetween reports whether the user said something between two steps.
+func (t *trace) spokeBetween(from, to int) bool {
+	for _, s := range t.c.Rollout.Steps[from+1 : to] {
+		if s.Kind == record.StepUser {
+			return true
+		}
+	}
+	return false
+}
 
 func (t *trace) sameCall(a, b *call) bool {
 	if a.tool != b.tool || a.args.to-a.args.from != b.args.to-b.args.from {
@@ -394,24 +418,6 @@ func (t *trace) sameResult(a, b *call) bool {
 func hasLeaf(leaves []leaf, want leaf) bool {
 	for _, l := range leaves {
 		if l == want {
-			return true
-		}
-	}
-	return false
-}
-
-// changedBetween reports whether the user spoke, or an act came through, between
-// two calls, the first of them included unless it is the same call.
-func (t *trace) changedBetween(a, b *call) bool {
-	steps := t.c.Rollout.Steps
-	for i := a.step + 1; i < b.step; i++ {
-		if steps[i].Kind == record.StepUser {
-			return true
-		}
-	}
-	for i := range t.calls {
-		c := &t.calls[i]
-		if c.step >= a.step && c.step < b.step && c.info.kind != record.ToolRead && c.outcome == outOK && !t.sameCall(c, b) {
 			return true
 		}
 	}

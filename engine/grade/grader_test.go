@@ -342,3 +342,26 @@ func FuzzGrade(f *testing.F) {
 		}
 	})
 }
+
+// A log of thousands of calls is graded in a time that grows with it, and a giant
+// does not stay in memory: run under the test's own deadline.
+func TestGiantTranscripts(t *testing.T) {
+	c := ask("Check all of my orders")
+	for i := range 20_000 {
+		id := fmt.Sprintf("ORD-%d", i)
+		c.call("get_order", `{"order_id":"`+id+`"}`, `{"order_id":"`+id+`","status":"paid","note":"`+strings.Repeat("x", 200)+`"}`)
+	}
+	c.says(strings.Repeat("I looked at one more order of yours. ", 3)).replies("I looked at all of them.")
+	_, markers := gradeOne(t, Config{}, c.Case())
+	if len(markers) == 0 {
+		t.Error("nothing was graded")
+	}
+	var tr trace
+	giant := c.Case()
+	tr.build(&giant, newFrame("", nil))
+	small := ask("hi").replies("hello").Case()
+	tr.build(&small, newFrame("", nil))
+	if cap(tr.known) > maxKept {
+		t.Errorf("%d bytes are kept", cap(tr.known))
+	}
+}

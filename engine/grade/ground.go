@@ -9,7 +9,7 @@ import (
 // that do: from the user, the policy, the tools' schemas or an earlier result.
 func (t *trace) ground(c *call) {
 	for i, l := range t.argsOf(c) {
-		if !mustBeGrounded(&l) {
+		if !mustBeGrounded(&l) || t.scanned > maxScanned {
 			continue
 		}
 		c.counted++
@@ -45,11 +45,21 @@ func (t *trace) knows(l *leaf) bool {
 
 // stands reports whether a value was anywhere before, whatever its case and its
 // hyphens.
+//
+// In a giant of a transcript it stops looking after [maxScanned] bytes: what comes
+// after is not counted as an argument, and nothing in it is called invented.
 func (t *trace) stands(value string) bool {
+	if t.scanned += len(t.known) + len(t.frame.known); t.scanned > maxScanned {
+		return true
+	}
 	t.needle = appendSquashed(t.needle[:0], value)
 	needle := t.needle[:len(t.needle)-1]
 	return len(needle) == 0 || bytes.Contains(t.known, needle) || bytes.Contains(t.frame.known, needle)
 }
+
+// maxScanned bounds the look for where values come from to some tens of
+// milliseconds. A usual rollout takes a ten-thousandth of it.
+const maxScanned = 1 << 28
 
 func (t *trace) saidByUser(value string) bool {
 	for _, text := range t.asked {

@@ -58,8 +58,18 @@ func (r *judgeReward) judge(ctx context.Context, g *Grader, w *worker, _ []recor
 	}
 	v := ParseVerdict(raw)
 	j := record.Judgment{Status: v.Status, Reward: v.Reward, Reason: v.Reason, FailureClass: v.FailureClass,
-		Criteria: v.Criteria, Raw: record.Text(raw), Meta: v.Meta, Cut: cut}
+		Criteria: v.Criteria, Raw: kept(raw), Meta: v.Meta, Cut: cut}
 	return j, judgeMarkers(g, w.trace.c.Rollout.ID, v.Markers)
+}
+
+// kept is a judge's reply as it is stored: whole, or the beginning of one that was
+// too long to be read.
+func kept(raw []byte) record.Text {
+	const beginning = 4096
+	if len(raw) > maxVerdict {
+		return record.Text(raw[:beginning]) + "…"
+	}
+	return record.Text(raw)
 }
 
 // askJudge calls a judge and turns its panic into an error of its own.

@@ -22,14 +22,13 @@ type trace struct {
 	leaves []leaf
 	// known is what the agent could know at the point that the build has reached:
 	// see [appendSquashed].
-	known  []byte
-	needle []byte // scratch of [trace.stands]
-	claims []claim
+	known   []byte
+	needle  []byte // scratch of [trace.stands]
+	scanned int    // bytes that it has looked through
+	claims  []claim
 	// standing are indices of the calls whose failure nothing has mended.
 	standing []int
 	flagged  bool // some call carries code, commands or files
-	acted    bool // some call may have changed the world and was not refused
-	actings  int  // calls that may change the world
 }
 
 // call is one tool step.
@@ -95,12 +94,19 @@ func (t *trace) build(c *Case, f *frame) {
 	t.findClaims()
 }
 
+// maxKept is how much memory a trace keeps for the next case, in bytes of one of
+// its buffers: one giant must not weigh on a run for good.
+const maxKept = 1 << 22
+
 func (t *trace) reset(c *Case, f *frame) {
+	if cap(t.known) > maxKept {
+		*t = trace{}
+	}
 	t.c, t.frame = c, f
 	t.calls, t.said, t.asked = t.calls[:0], t.said[:0], t.asked[:0]
 	clear(t.leaves)
 	t.leaves, t.known, t.claims, t.standing = t.leaves[:0], t.known[:0], t.claims[:0], t.standing[:0]
-	t.flagged, t.acted, t.actings = false, false, 0
+	t.flagged, t.scanned = false, 0
 }
 
 func (t *trace) hear(text record.Text) {
@@ -136,10 +142,6 @@ func (t *trace) addCall(i int, s *record.Step) {
 		if codeArgument(l.key) && l.kind == 's' {
 			c.code, t.flagged = true, true
 		}
-	}
-	if c.acts() && c.outcome != outUndeclared {
-		t.actings++
-		t.acted = t.acted || c.outcome == outOK || c.outcome == outStale
 	}
 	// What a refused call says back is the agent's own word, not a source.
 	if c.outcome == outOK || c.outcome == outStale || c.outcome == outDone || c.outcome == outAmbiguous {

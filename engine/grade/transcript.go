@@ -143,8 +143,9 @@ func shortened(t record.Text, room int) record.Text {
 		return t
 	}
 	runes := []rune(string(t))
-	// Escapes make JSON longer than the text, so the longest that fits is searched.
-	keep := sort.Search(len(runes), func(n int) bool { return jsonChars(withoutMiddle(runes, n)) > room }) - 1
+	// Escapes make JSON longer than the text, so the longest that fits is searched;
+	// it is never longer than the room.
+	keep := sort.Search(min(len(runes), room+1), func(n int) bool { return jsonChars(withoutMiddle(runes, n)) > room }) - 1
 	if keep < 0 {
 		return ""
 	}
