@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -245,9 +246,23 @@ func TestSeededFollowsItsPolicy(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTheReadmeSaysWhatThePolicyDoes holds the table that people read against
+// the one that the agent goes by.
+func TestTheReadmeSaysWhatThePolicyDoes(t *testing.T) {
+	readme, err := os.ReadFile("../../recipes/01-simulate/seeded-agent/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, line := range PolicyTable() {
-		if !strings.Contains(line, "+") && !strings.Contains(line, "-") {
-			t.Errorf("the entry %q of the table does nothing", line)
+		if !strings.Contains(string(readme), line+"\n") {
+			t.Errorf("the README lacks\n%s", line)
+		}
+	}
+	for _, fault := range FaultNames() {
+		if !strings.Contains(string(readme), "| `"+fault+"` | ") {
+			t.Errorf("the README does not say when %s has its opening", fault)
 		}
 	}
 }

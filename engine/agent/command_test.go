@@ -220,7 +220,6 @@ func TestMissingProgram(t *testing.T) {
 func TestDeadlineCancelsThenKills(t *testing.T) {
 	for _, tc := range []struct{ name, says string }{
 		{"hang", "wrote nothing in this turn"},
-		{"half", "wrote 15 bytes without a newline"},
 		{"deaf", "wrote nothing"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -242,6 +241,35 @@ func TestDeadlineCancelsThenKills(t *testing.T) {
 				t.Errorf("%d processes after Close", n)
 			}
 		})
+	}
+}
+
+// TestALineWithoutItsEndIsExplained cancels a turn once half a line has come.
+func TestALineWithoutItsEndIsExplained(t *testing.T) {
+	t.Parallel()
+	c := command(t, "half")
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		until(func() bool {
+			c.pool.mu.Lock()
+			defer c.pool.mu.Unlock()
+			for proc := range c.pool.live {
+				return proc.frames.pending.Load() > 0
+			}
+			return false
+		})
+		cancel()
+	}()
+	if _, err := c.Reply(ctx, aTurn()); err == nil || !strings.Contains(err.Error(), "wrote 15 bytes without a newline") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// until polls for something that another process does; nothing is asserted of
+// how long that takes.
+func until(done func() bool) {
+	for !done() {
+		time.Sleep(time.Millisecond)
 	}
 }
 
@@ -294,6 +322,19 @@ func TestABrokenProcessIsReplaced(t *testing.T) {
 		if c.Started() != i {
 			t.Fatalf("%d processes after %d turns", c.Started(), i)
 		}
+	}
+}
+
+// TestASecondReplyIsFoundOut: where it comes late, the next turn of the process
+// finds it, since it was written before that turn was read.
+func TestASecondReplyIsFoundOut(t *testing.T) {
+	c := command(t, "twice-apart")
+	_, err := c.Reply(t.Context(), aTurn())
+	if err == nil {
+		_, err = c.Reply(t.Context(), aTurn())
+	}
+	if err == nil || !strings.Contains(err.Error(), "turn was answered twice") && !strings.Contains(err.Error(), "came after the turn's reply") {
+		t.Errorf("error %v", err)
 	}
 }
 
@@ -372,9 +413,19 @@ func TestChildrenDieWithTheProgram(t *testing.T) {
 			t.Parallel()
 			note := filepath.Join(t.TempDir(), "child")
 			c := command(t, name, note)
-			turn := aTurn()
-			turn.Deadline = time.Now().Add(2 * time.Second)
-			if _, err := c.Reply(t.Context(), turn); err == nil {
+			ctx, cancel := context.WithCancel(t.Context())
+			noted := func() bool {
+				raw, err := os.ReadFile(note)
+				return err == nil && len(raw) > 0
+			}
+			if name == "orphans-hang" {
+				go func() {
+					until(noted)
+					cancel()
+				}()
+			}
+			defer cancel()
+			if _, err := c.Reply(ctx, aTurn()); err == nil {
 				t.Fatal("no error")
 			}
 			c.Close()
@@ -421,9 +472,7 @@ func TestCloseEndsATurnInFlight(t *testing.T) {
 		_, err := c.Reply(context.Background(), turn)
 		failed <- err
 	}()
-	for c.Started() == 0 {
-		time.Sleep(time.Millisecond) // until the turn has its process; no duration is asserted
-	}
+	until(func() bool { return c.Started() > 0 })
 	c.Close()
 	if err := <-failed; record.CauseOf(err) != record.CauseInterrupted {
 		t.Errorf("error %v of cause %q", err, record.CauseOf(err))

@@ -136,7 +136,12 @@ var behaviours = map[string]func(*playing) int{
 	"half":     func(*playing) int { fmt.Print(`{"type":"reply"`); return goOn },
 	"latin":    func(*playing) int { fmt.Print("{\"type\":\"reply\",\"final_text\":\"caf\xe9\"}\n"); return goOn },
 	"raw":      func(p *playing) int { fmt.Println(strings.ReplaceAll(p.args[0], "ID", p.id())); return goOn },
-	"twice":    func(p *playing) int { p.reply("one"); p.reply("two"); return goOn },
+	"twice": func(p *playing) int { // both in one write
+		one := fmt.Sprintf(`{"type":"reply","id":%q,"final_text":"two"}`, p.id())
+		fmt.Print(one + "\n" + one + "\n")
+		return goOn
+	},
+	"twice-apart": func(p *playing) int { p.reply("one"); p.reply("two"); return goOn },
 	"exits":    func(*playing) int { return 3 },
 	"one-shot": func(p *playing) int { p.reply("once"); return 0 },
 	"hang":     func(*playing) int { return hang() },

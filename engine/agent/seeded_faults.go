@@ -91,23 +91,23 @@ var effects = []effect{
 		provokes: []string{faultLeakedHarness}},
 }
 
-// PolicyTable says, a line an entry, what sentences of a policy do to the seeded
-// agent: the name, the word stems that a sentence must hold, and the faults that
-// it then resists (-) or is driven to (+).
+// PolicyTable says, a line of a Markdown table an entry, what sentences of a
+// policy do to the seeded agent: the word stems that a sentence must hold, and
+// the faults that it then resists (−) or is driven to (+).
 func PolicyTable() []string {
 	lines := make([]string, len(effects))
 	for i, e := range effects {
-		var words []string
+		var words, faults []string
 		for _, stems := range e.when {
-			words = append(words, strings.Join(stems, " + "))
+			words = append(words, strings.Join(stems, " … "))
 		}
-		lines[i] = e.name + ": " + strings.Join(words, ", ") + ":"
 		for _, f := range e.suppresses {
-			lines[i] += " -" + f
+			faults = append(faults, "− `"+f+"`")
 		}
 		for _, f := range e.provokes {
-			lines[i] += " +" + f
+			faults = append(faults, "+ `"+f+"`")
 		}
+		lines[i] = "| " + e.name + " | " + strings.Join(words, ", ") + " | " + strings.Join(faults, ", ") + " |"
 	}
 	return lines
 }
