@@ -30,6 +30,9 @@ const (
 	// them empty, end a run that has nothing else to show. Ten in a row have under
 	// one chance in a thousand with an agent that answers half the time.
 	failuresToStop = 10
+	// saveCountsEvery is how often a running run's counts are saved for other
+	// screens: each time costs one more fsync.
+	saveCountsEvery = time.Second
 	// graceOnStop is how long rollouts in flight may still finish after a stop;
 	// convention, untested.
 	graceOnStop = 10 * time.Second
@@ -81,10 +84,11 @@ type simulation struct {
 	blocked  record.Text // the first error of a rollout that the agent lost
 	stop     record.StopReason
 	graceEnd <-chan time.Time
+	savedAt  time.Time // when the counts were last saved
 
 	finishedCh  chan finished
 	refusedCh   chan record.StopReason // an endpoint said no to the whole run
-	commitCh    chan []finished
+	commitCh    chan commitment
 	committedCh chan committed
 	workers     sync.WaitGroup
 }
@@ -114,6 +118,13 @@ type finished struct {
 	fault   error // a fault of the program, not of the agent
 }
 
+// commitment is a group of rollouts to write, and now and then how far the run
+// has come.
+type commitment struct {
+	rows   []finished
+	counts *record.Counts
+}
+
 type committed struct {
 	rows []finished
 	err  error
@@ -131,7 +142,7 @@ func (s *simulation) simulate(ctx context.Context) (record.StopReason, error) {
 	s.batches, s.inFlight = map[int]*batch{}, map[string]context.CancelCauseFunc{}
 	s.refusedCh = make(chan record.StopReason, 1)
 	s.runner.Hooks.Lost = s.lost
-	s.finishedCh, s.commitCh, s.committedCh = make(chan finished), make(chan []finished, 1), make(chan committed, 1)
+	s.finishedCh, s.commitCh, s.committedCh = make(chan finished), make(chan commitment, 1), make(chan committed, 1)
 	work, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
 	var committer sync.WaitGroup
@@ -433,19 +444,27 @@ func (s *simulation) hand() {
 		return
 	}
 	n := min(len(s.waiting), commitRows)
-	s.commitCh <- slices.Clone(s.waiting[:n])
+	c := commitment{rows: slices.Clone(s.waiting[:n])}
+	if now := s.engine.Now(); now.Sub(s.savedAt) >= saveCountsEvery {
+		counts := s.run.Counts.Clone()
+		c.counts, s.savedAt = &counts, now
+	}
+	s.commitCh <- c
 	s.waiting = slices.Delete(s.waiting, 0, n)
 	s.writing = true
 }
 
 func (s *simulation) commitLoop(ctx context.Context) {
-	for rows := range s.commitCh {
-		outcomes := make([]record.Outcome, len(rows))
-		for i := range rows {
-			outcomes[i] = rows[i].outcome
+	for c := range s.commitCh {
+		outcomes := make([]record.Outcome, len(c.rows))
+		for i := range c.rows {
+			outcomes[i] = c.rows[i].outcome
 		}
 		err := s.engine.Sink.CommitOutcomes(ctx, s.run.ID, outcomes)
-		s.committedCh <- committed{rows, err}
+		if err == nil && c.counts != nil {
+			err = s.engine.Sink.SaveCounts(ctx, s.run.ID, *c.counts)
+		}
+		s.committedCh <- committed{c.rows, err}
 	}
 }
 

@@ -80,7 +80,7 @@ func reply(id, text string) {
 const slowRecipe = `
 name: slow
 agent: {command: [slow-agent], version: "1"}
-simulate: {mode: eval, holdout: 1, situations: 30, repeats: 4, concurrency: 4}
+simulate: {mode: eval, holdout: 1, situations: 200, repeats: 4, concurrency: 4}
 `
 
 // TestBrokenAgentsAreNamed runs agents that break in every way, and wants a run
