@@ -10,26 +10,31 @@ import (
 	"assay/engine/record"
 )
 
-// DefaultEffort is how many cell changes are weighed to make an array smaller
-// once it covers everything. It is the point at which the published models of
-// this package's benchmarks stop getting smaller within a second on one core.
-const DefaultEffort = 3_000_000
+// The effort by default: DefaultEffort changes weighed, or effortPerTuple for
+// each tuple to cover where that is less. With the first the published models of
+// this package's benchmarks are within two rows of what ten times as much
+// reaches, in half a second of one core; the second keeps the small arrays that
+// every run begins with to a tenth of that.
+const (
+	DefaultEffort  = 3_000_000
+	effortPerTuple = 2_000
+)
 
 // Options of a build.
 type Options struct {
-	// Effort is how many cell changes are weighed to make the array smaller; 0 means
-	// DefaultEffort, below 0 none. It is a count and never a time, so that an array
-	// is the same on a slow machine.
+	// Effort is how many changes of one value are weighed to make the array smaller;
+	// 0 means the default, below 0 none. It is a count and never a time, so that an
+	// array is the same on a slow machine.
 	Effort int
 	// Pinned rows stand in the array as they are, and first: rows that were run
 	// before, when a later run is to cover what is missing. They must be allowed.
 	Pinned [][]int
 }
 
-func (o Options) effort() int {
+func (o Options) effort(tuples int) int {
 	switch {
 	case o.Effort == 0:
-		return DefaultEffort
+		return min(DefaultEffort, effortPerTuple*tuples)
 	case o.Effort < 0:
 		return 0
 	}
@@ -100,10 +105,15 @@ func prepare(m Model, o Options) (*plan, error) {
 // before the smallest goes on alone.
 const trialShare = 8
 
+// maxShrunk is the most tuples of an array that is shrunk: beyond it a change
+// looks at so many that the effort would find none.
+const maxShrunk = 1 << 20
+
 // joint makes the rows of one array over the whole model.
 func (p *plan) joint(ctx context.Context) ([][]int, error) {
+	effort := p.opts.effort(p.space.planned)
 	grown, err := p.grow(ctx, p.opts.Pinned, "")
-	if err != nil || p.opts.effort() == 0 {
+	if err != nil || effort == 0 {
 		return grown, err
 	}
 	bound := lowerBound(p.model, p.space)
@@ -117,10 +127,9 @@ func (p *plan) joint(ctx context.Context) ([][]int, error) {
 			starts = append(starts, rows)
 		}
 	}
-	if p.space.strength != 2 {
+	if p.space.strength < 2 || p.space.planned > maxShrunk {
 		return fewest(starts), nil
 	}
-	effort := p.opts.effort()
 	if len(starts) > 1 {
 		trial := effort / trialShare
 		for i, rows := range starts {
