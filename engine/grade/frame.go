@@ -1,6 +1,8 @@
 package grade
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 
 	"assay/engine/record"
@@ -63,13 +65,12 @@ func (f *frame) declares(groups groupSet) bool {
 	return false
 }
 
-// sameTools reports whether two lists are one: runs pass one slice for all
-// rollouts, so that looking at where it lies is enough.
+// sameTools reports whether two lists say the same to the rules. Comparing them
+// costs a tenth of a microsecond where they are one list, as they are within a run.
 func sameTools(a, b []record.Tool) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	return len(a) == 0 || &a[0] == &b[0]
+	return slices.EqualFunc(a, b, func(a, b record.Tool) bool {
+		return a.Name == b.Name && a.Kind == b.Kind && a.Description == b.Description && bytes.Equal(a.Parameters, b.Parameters)
+	})
 }
 
 // nameTokens cuts a name at underscores, hyphens, dots and capitals.

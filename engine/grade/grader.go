@@ -20,9 +20,7 @@ type Case struct {
 	Task         *record.Task
 	Rollout      *record.Rollout
 	SystemPrompt record.Text
-	// Tools are what the agent was shown in this run; nil means the task's own. Runs
-	// pass one slice for all rollouts: what is prepared from it is kept while it
-	// stays the same slice.
+	// Tools are what the agent was shown in this run; nil means the task's own.
 	Tools []record.Tool
 }
 
@@ -237,11 +235,16 @@ func (g *Grader) addJudge(j JudgeConfig, gate json.RawMessage) error {
 	if j.MaxChars == 0 {
 		j.MaxChars = DefaultMaxChars
 	}
+	version := ""
+	if v, ok := j.Judge.(Versioned); ok {
+		version = v.Version()
+	}
 	settings, err := json.Marshal(struct {
 		Settings json.RawMessage `json:"settings,omitempty"`
+		Version  string          `json:"version,omitempty"`
 		MaxChars int             `json:"max_chars"`
 		Gate     json.RawMessage `json:"gate,omitempty"`
-	}{j.Settings, j.MaxChars, gate})
+	}{j.Settings, version, j.MaxChars, gate})
 	if err != nil {
 		return fmt.Errorf("grade.reward.judge: settings: %w", err)
 	}

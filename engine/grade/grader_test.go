@@ -223,6 +223,9 @@ func TestScorerVersions(t *testing.T) {
 	if reward(judge(func(j *JudgeConfig) { j.Timeout = time.Minute })) != base {
 		t.Error("a deadline makes another scorer")
 	}
+	if reward(judge(func(j *JudgeConfig) { j.Judge = crookedJudge{} })) == base {
+		t.Error("a judge's own version is not part of the scorer")
+	}
 	gated := judge(func(*JudgeConfig) {})
 	gated.Conduct = ConductGate
 	if reward(gated) == base {

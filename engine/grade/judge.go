@@ -24,6 +24,12 @@ type JudgeFunc func(context.Context, JudgeRequest) ([]byte, error)
 // Judge calls f.
 func (f JudgeFunc) Judge(ctx context.Context, req JudgeRequest) ([]byte, error) { return f(ctx, req) }
 
+// Versioned is a judge that is a program of its own: another version of it is
+// another scorer.
+type Versioned interface {
+	Version() string
+}
+
 // JudgeConfig is a judge as the source of the reward.
 type JudgeConfig struct {
 	Judge Judge

@@ -33,6 +33,16 @@ func NewBuiltinJudge(name string) (Judge, error) {
 	return nil, record.Problemf("unknown_judge", "use builtin: fair or builtin: crooked", "there is no builtin judge %q", name)
 }
 
+// builtinVersion goes up whenever a builtin judge may say something else of the
+// same transcript; what the conduct rules say counts apart.
+const builtinVersion = 1
+
+// Version makes a judge of other rules another scorer.
+func (fairJudge) Version() string { return fmt.Sprintf("%d.%d", builtinVersion, conductVersion) }
+
+// Version is that of the fair judge, which it was.
+func (crookedJudge) Version() string { return fairJudge{}.Version() }
+
 // builtinVerdict is what a builtin judge writes.
 type builtinVerdict struct {
 	Reward       float64 `json:"reward"`
