@@ -20,7 +20,7 @@ import (
 
 // patient is a deadline that no test reaches: what ends before it, ended for
 // another reason.
-const patient = 5 * time.Minute
+const patient = time.Minute
 
 func TestReplyPassesTheTurnWhole(t *testing.T) {
 	c := command(t, "show")
@@ -437,8 +437,11 @@ func TestChildrenDieWithTheProgram(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if running(pid) {
-				t.Errorf("the child %d outlived the program", pid)
+			// The signal is sent; the system takes its moment to carry it out.
+			for deadline := time.Now().Add(patient); running(pid); time.Sleep(time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatalf("the child %d outlived the program", pid)
+				}
 			}
 		})
 	}

@@ -132,21 +132,21 @@ var behaviours = map[string]func(*playing) int{
 		p.write(map[string]any{"type": "error", "error": "rate limited", "cause": p.args[0]})
 		return goOn
 	},
-	"junk":     func(*playing) int { fmt.Println("INFO loading weights"); return goOn },
-	"half":     func(*playing) int { fmt.Print(`{"type":"reply"`); return goOn },
-	"latin":    func(*playing) int { fmt.Print("{\"type\":\"reply\",\"final_text\":\"caf\xe9\"}\n"); return goOn },
-	"raw":      func(p *playing) int { fmt.Println(strings.ReplaceAll(p.args[0], "ID", p.id())); return goOn },
+	"junk":  func(*playing) int { fmt.Println("INFO loading weights"); return goOn },
+	"half":  func(*playing) int { fmt.Print(`{"type":"reply"`); return goOn },
+	"latin": func(*playing) int { fmt.Print("{\"type\":\"reply\",\"final_text\":\"caf\xe9\"}\n"); return goOn },
+	"raw":   func(p *playing) int { fmt.Println(strings.ReplaceAll(p.args[0], "ID", p.id())); return goOn },
 	"twice": func(p *playing) int { // both in one write
 		one := fmt.Sprintf(`{"type":"reply","id":%q,"final_text":"two"}`, p.id())
 		fmt.Print(one + "\n" + one + "\n")
 		return goOn
 	},
 	"twice-apart": func(p *playing) int { p.reply("one"); p.reply("two"); return goOn },
-	"exits":    func(*playing) int { return 3 },
-	"one-shot": func(p *playing) int { p.reply("once"); return 0 },
-	"hang":     func(*playing) int { return hang() },
-	"deaf":     func(*playing) int { _ = os.Stdin.Close(); return hang() },
-	"mute":     func(*playing) int { _ = os.Stdout.Close(); return hang() },
+	"exits":       func(*playing) int { return 3 },
+	"one-shot":    func(p *playing) int { p.reply("once"); return 0 },
+	"hang":        func(*playing) int { return hang() },
+	"deaf":        func(*playing) int { _ = os.Stdin.Close(); return hang() },
+	"mute":        func(*playing) int { _ = os.Stdout.Close(); return hang() },
 	"loops": func(p *playing) int {
 		for i := 0; ; i++ {
 			p.write(map[string]any{"type": "text", "text": fmt.Sprint(i)})
