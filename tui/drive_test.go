@@ -35,7 +35,7 @@ func drive(t testing.TB, m *memory, width, height int, change ...func(*Options))
 	d := &driver{t: t, store: m, at: now()}
 	o := Options{Store: m, Pass: m.pass, Now: func() time.Time { return d.at }, Version: "test", Theme: "dark", Recipes: []Recipe{
 		{Name: "01-simulate/bring-your-own-agent", About: "An agent of your own: simulated, cut, changed and compared"},
-		{Name: "02-measure/before-and-after", About: "Two versions of a policy", Lacks: "needs python3"},
+		{Name: "02-measure/before-and-after", About: "Two versions of a policy", Lacks: "python3"},
 	}}
 	begin := func(_ string, observe func(engine.Event)) (Story, error) {
 		d.play = newPlay(m, observe)

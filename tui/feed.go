@@ -46,7 +46,25 @@ type mailbox struct {
 type flight struct {
 	live.Flight
 	order int
+	said  []byte // the end of what is being said; Stream is made of it when it is told
 }
+
+// say takes a piece of what is being said.
+func (f *flight) say(piece record.Text) {
+	f.said = append(f.said, piece...)
+	f.Said += len(piece)
+	if len(f.said) <= maxStream {
+		return
+	}
+	end := f.said[len(f.said)-maxStream/2:]
+	for len(end) > 0 && end[0]&0xC0 == 0x80 { // not inside a character
+		end = end[1:]
+	}
+	f.said = append(f.said[:0], end...)
+}
+
+// hush begins anew: what was said is a step now, or counts no more.
+func (f *flight) hush() { f.said, f.Said, f.Stream = f.said[:0], 0, "" }
 
 func newMailbox(now func() time.Time) *mailbox {
 	return &mailbox{now: now, flights: map[string]*flight{}, retried: map[record.Cause]int{}, wake: make(chan struct{}, 1)}
@@ -105,21 +123,23 @@ func (b *mailbox) take(ev engine.Event) {
 		b.posed(ev)
 	case engine.RolloutStarted:
 		b.order++
-		b.flights[ev.RolloutID] = &flight{live.Flight{
+		b.flights[ev.RolloutID] = &flight{order: b.order, Flight: live.Flight{
 			RunID: ev.RunID, ID: ev.RolloutID, Task: ev.Task, Key: ev.Key, HeldOut: ev.HeldOut, Began: b.now(),
-		}, b.order}
+		}}
 	case engine.StepTaken:
 		if f := b.flights[ev.RolloutID]; f != nil && ev.Index == len(f.Steps) {
-			f.Steps, f.Stream = append(f.Steps, ev.Step), ""
+			f.Steps = append(f.Steps, ev.Step)
+			f.hush()
 		}
 	case engine.TextStreamed:
 		if f := b.flights[ev.RolloutID]; f != nil && !ev.Delta.Reasoning {
-			f.Stream = tail(f.Stream + ev.Delta.Text)
+			f.say(ev.Delta.Text)
 		}
 	case engine.RolloutRetried:
 		b.retried[ev.Cause]++
 		if f := b.flights[ev.RolloutID]; f != nil {
-			f.Steps, f.Stream, f.Retries = nil, "", f.Retries+1
+			f.Steps, f.Retries = nil, f.Retries+1
+			f.hush()
 		}
 	case engine.OutcomesCommitted:
 		for i := range ev.Outcomes {
@@ -160,18 +180,6 @@ func (b *mailbox) posed(ev engine.TasksPosed) {
 	put(&b.since.Posed, ev.RunID, batches)
 }
 
-// tail is the end of a text, cut where a character begins.
-func tail(t record.Text) record.Text {
-	if len(t) <= maxStream {
-		return t
-	}
-	t = t[len(t)-maxStream/2:]
-	for len(t) > 0 && t[0]&0xC0 == 0x80 {
-		t = t[1:]
-	}
-	return t
-}
-
 func cutOf(c engine.CutResult) live.Cut {
 	out := live.Cut{For: c.For, Format: c.Format, RowsIn: c.RowsIn, RowsOut: c.RowsOut, File: c.File, Warnings: c.Warnings}
 	if c.Error != nil {
@@ -200,6 +208,9 @@ func (b *mailbox) empty(always bool) (n live.News, ok bool) {
 	flying := slices.SortedFunc(maps.Values(b.flights), func(x, y *flight) int { return x.order - y.order })
 	n.Flights = make([]live.Flight, len(flying))
 	for i, f := range flying {
+		if f.Said > 0 {
+			f.Stream = record.Text(f.said)
+		}
 		n.Flights[i] = f.Flight
 	}
 	return n, true

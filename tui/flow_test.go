@@ -49,7 +49,7 @@ func TestFirstTimeEnterRunsTheFirstRecipe(t *testing.T) {
 	if d.play != nil {
 		t.Fatal("a recipe that cannot run here was begun")
 	}
-	d.sees("It cannot run here: needs python3")
+	d.sees("It cannot run here: it needs python3")
 	d.press("k enter")
 	if d.play == nil {
 		t.Fatal("nothing was begun")

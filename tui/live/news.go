@@ -54,6 +54,7 @@ type Flight struct {
 	Began     time.Time
 	Steps     []record.Step // so far
 	Stream    record.Text   // the end of what is being said
+	Said      int           // bytes of all of that
 	Retries   int
 }
 

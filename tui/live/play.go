@@ -78,9 +78,9 @@ func (m *Model) playFlight(f *Flight) {
 		s.doc.Append(f.Steps[n:])
 		s.said = -1
 	}
-	if s.said != len(f.Stream) {
+	if s.said != f.Said {
 		s.doc.Stream(f.Stream)
-		s.said = len(f.Stream)
+		s.said = f.Said
 	}
 	if bottom || m.follow {
 		s.play.Bottom(s.doc)

@@ -99,7 +99,7 @@ func (m *Model) open() tea.Cmd {
 	recipe := m.opts.Recipes[m.recipeList.Cursor()]
 	if recipe.Lacks != "" {
 		return func() tea.Msg {
-			return ui.ToastMsg{Text: "It cannot run here: " + ui.CleanLine(recipe.Lacks), Bad: true}
+			return ui.ToastMsg{Text: "It cannot run here: it needs " + ui.CleanLine(recipe.Lacks), Bad: true}
 		}
 	}
 	return func() tea.Msg { return StartMsg{recipe.Name} }

@@ -67,7 +67,7 @@ func (r *recipeRows) Draw(i, width int, look ui.Look) string {
 	name := ui.Pad(ui.CleanLine(recipe.Name), max(min(width/3, 40), 16))
 	spans := []ui.Span{cursorSpan(t, base, look)}
 	if recipe.Lacks != "" {
-		spans = append(spans, ui.S(t.Quiet, " "+name), ui.S(t.Warn, "  ! "+ui.CleanLine(recipe.Lacks)))
+		spans = append(spans, ui.S(t.Quiet, " "+name), ui.S(t.Warn, "  ! needs "+ui.CleanLine(recipe.Lacks)))
 	} else {
 		spans = append(spans, ui.S(t.Strong, " "+name), ui.S(t.Quiet, "  "+ui.CleanLine(recipe.About)))
 	}

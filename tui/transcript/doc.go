@@ -48,14 +48,15 @@ type ref struct {
 
 // Doc is one conversation.
 type Doc struct {
-	theme ui.Theme
-	steps []record.Step
-	items []item
-	refs  []ref
-	open  map[int]bool     // tool calls that are unfolded, by index of the step
-	flags map[int][]string // what markers found at a step, clean
-	gen   uint64           // changes whenever items are replaced
-	tail  int              // items that stand behind the steps: stream, final, verdict
+	theme   ui.Theme
+	steps   []record.Step
+	items   []item
+	refs    []ref
+	open    map[int]bool     // tool calls that are unfolded, by index of the step
+	flags   map[int][]string // what markers found at a step, clean
+	gen     uint64           // changes whenever items are replaced
+	streams uint64           // how often the stream changed
+	tail    int              // items that stand behind the steps: stream, final, verdict
 }
 
 // New is a conversation that begins with what was asked. facts is a line about
@@ -111,6 +112,7 @@ func (d *Doc) Append(steps []record.Step) {
 // something is awaited.
 func (d *Doc) Stream(text record.Text) {
 	d.dropTail()
+	d.streams++
 	d.addTail(item{kind: kindStream, slices: ui.Slices(string(text))})
 }
 
@@ -222,11 +224,7 @@ func (d *Doc) Version(block int) uint64 {
 		v |= 1
 	}
 	if it.kind == kindStream {
-		n := 0
-		for _, s := range it.slices {
-			n += len(s)
-		}
-		return 1<<63 | v<<20 | uint64(n)
+		return 1<<63 | d.streams<<24 | uint64(uint32(r.slice+1))
 	}
 	return v
 }
