@@ -2,8 +2,8 @@
 // tools there are, which rules it works under, and the six axes that a
 // situation is a point on.
 //
-// Everything here is a pure function of its arguments, in the order of those
-// arguments: no map order, no clock, no randomness. The same tools and policy
+// Everything here but [ListTools] is a pure function of its arguments, in their
+// order: no map order, no clock, no randomness. The same tools and policy
 // give the same axes on every machine, which is what lets situations keep their
 // ids. Nothing that is passed in is written to, so all of it may be called from
 // many goroutines.

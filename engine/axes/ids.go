@@ -22,9 +22,14 @@ type KnownID struct {
 // 64.
 const maxIDRunes = 64
 
+// maxKnownIDs is how many ids are gathered; a run's asks use no more, and a policy
+// that is a table of orders stays cheap.
+const maxKnownIDs = 1000
+
 // KnownIDs are the ids that stand in the descriptions, enums, examples and
 // defaults of the tools' reference arguments, in the tools' descriptions, and
-// in the texts (a policy, given asks); in that order, each once.
+// in the texts (a policy, given asks); in that order, each once, at most a
+// thousand.
 func KnownIDs(tools []record.Tool, texts ...string) []KnownID {
 	var ids idList
 	for _, t := range tools {
@@ -53,22 +58,26 @@ func KnownIDs(tools []record.Tool, texts ...string) []KnownID {
 
 // idList gathers ids, each once.
 type idList struct {
-	found []KnownID
-	seen  map[string]int // id to its index in found
+	found  []KnownID
+	seen   map[string]int      // id to its index in found
+	shapes map[string][]string // shape to the arguments that take ids like it
 }
 
 func (l *idList) add(argument, id string) {
 	if l.seen == nil {
-		l.seen = map[string]int{}
+		l.seen, l.shapes = map[string]int{}, map[string][]string{}
 	}
-	if i, ok := l.seen[id]; ok {
-		if l.found[i].Argument == "" {
-			l.found[i].Argument = argument
-		}
-		return
+	i, known := l.seen[id]
+	switch {
+	case known && l.found[i].Argument == "":
+		l.found[i].Argument = argument
+	case !known && len(l.found) < maxKnownIDs:
+		l.seen[id] = len(l.found)
+		l.found = append(l.found, KnownID{Argument: argument, ID: id})
 	}
-	l.seen[id] = len(l.found)
-	l.found = append(l.found, KnownID{Argument: argument, ID: id})
+	if s := shape(id); argument != "" && !slices.Contains(l.shapes[s], argument) {
+		l.shapes[s] = append(l.shapes[s], argument)
+	}
 }
 
 func (l *idList) fromArgument(a argument) {
@@ -123,9 +132,9 @@ func (l *idList) owner(token idToken, references []string) string {
 			}
 		}
 	}
-	for _, known := range l.found {
-		if known.Argument != "" && shape(known.ID) == shape(token.id) && slices.Contains(references, known.Argument) {
-			return known.Argument
+	for _, argument := range l.shapes[shape(token.id)] {
+		if slices.Contains(references, argument) {
+			return argument
 		}
 	}
 	if prefix := letters(token.id); len(prefix) >= 2 {

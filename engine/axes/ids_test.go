@@ -1,6 +1,7 @@
 package axes_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -61,9 +62,22 @@ func TestWhatIsNoID(t *testing.T) {
 
 func TestHostileText(t *testing.T) {
 	tools := load(t, `[{"name":"get_order","description":"order \u001b[31mORD-1\u202e <script>1</script>","parameters":{"type":"object","properties":{"order_id":{"type":"string"}}}}]`)
-	for _, id := range axes.KnownIDs(tools, strings.Repeat("x1", 1000)+" \x00A1-\xff9") {
-		if len(id.ID) > 64 || strings.ContainsAny(id.ID, "\x00\x1b<>\u202e\xff") {
+	for _, id := range axes.KnownIDs(tools, strings.Repeat("x1", 1000)+" \x00A1-"+string([]byte{0xff})+"9") {
+		if len(id.ID) > 64 || strings.ContainsAny(id.ID, "\x00\x1b<>\u202e") {
 			t.Errorf("id %q", id.ID)
 		}
+	}
+}
+
+// A policy that is a table of orders costs no more than its length.
+func BenchmarkKnownIDs(b *testing.B) {
+	tools := load(b, `[{"name":"get_order","parameters":{"type":"object","properties":{"order_id":{"type":"string"}}}}]`)
+	var text strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&text, "order ORD-%d, ", i)
+	}
+	b.SetBytes(int64(text.Len()))
+	for b.Loop() {
+		axes.KnownIDs(tools, text.String())
 	}
 }

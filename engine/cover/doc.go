@@ -16,8 +16,8 @@
 // # Sizes
 //
 // Rows at strength 2, joint, by default and with thirty million weighed changes
-// (BenchmarkPairwise; AETG as printed by Cohen, Dalal, Fredman and Patton 1997,
-// PICT by Czerwonka 2006):
+// (BenchmarkPairwise), beside what pairwise.org gives for AETG (Cohen, Dalal,
+// Fredman and Patton 1997) and PICT (Czerwonka 2006):
 //
 //	model             bound  default  stretch  AETG  PICT
 //	3^4                   9        9        9     9     9
