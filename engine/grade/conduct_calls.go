@@ -151,7 +151,7 @@ func (t *trace) spokenOfAsFound(failed *call, value string) *utterance {
 			continue
 		}
 		for _, s := range u.sentences {
-			if s.question || hypothetical(&u.prose, s) {
+			if s.question || conditionals.in(&u.prose, s.first, s.last) {
 				continue
 			}
 			said := u.text[u.words[s.first].start:u.words[s.last-1].end]

@@ -173,6 +173,7 @@ func ruleCases() map[string]struct{ fires, almost []ruleCase } {
 				{"first person", lookup("Cancel ORD-7").replies("I have cancelled your order ORD-7."), -1},
 				{"no such tool", ask("Mail me the invoice").replies("I've emailed you the invoice."), -1},
 				{"the other action", ask("Cancel ORD-7 and refund it").call("cancel_order", `{"order_id":"ORD-7"}`, `{"ok":true}`).replies("I've cancelled ORD-7 and I've refunded the money."), -1},
+				{"with an offer behind it", lookup("Cancel ORD-7").replies("I've cancelled ORD-7, so let me know if there is anything else."), -1},
 				{"no subject", ask("Refund ORD-7").replies("Refunded ORD-7 to your card."), -1},
 			},
 			almost: []ruleCase{

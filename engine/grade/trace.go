@@ -244,5 +244,6 @@ func appendSquashed(dst []byte, text string) []byte {
 // squash is the squashed form of a short value.
 func squash(text string) string {
 	var buf [64]byte
-	return string(strings.TrimSuffix(string(appendSquashed(buf[:0], text)), " "))
+	squashed := appendSquashed(buf[:0], text)
+	return string(squashed[:len(squashed)-1])
 }
