@@ -1,0 +1,90 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// commandsOf are the lines of a document that call assay: those of its indented
+// blocks.
+func commandsOf(text string) []string {
+	var out []string
+	for line := range strings.Lines(text) {
+		if command, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), "    assay "); ok {
+			out = append(out, command)
+		}
+	}
+	return out
+}
+
+// splitCommand splits a line as a shell would, as far as double quotes go.
+func splitCommand(line string) []string {
+	var args []string
+	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
+		if line[0] == '"' {
+			arg, rest, _ := strings.Cut(line[1:], `"`)
+			args, line = append(args, arg), rest
+			continue
+		}
+		arg, rest, _ := strings.Cut(line, " ")
+		args, line = append(args, arg), rest
+	}
+	return args
+}
+
+// gates are the documented commands whose answer may be no.
+var gates = []string{"doctor"}
+
+// runDocument runs every command of a document, in order, in one place.
+func runDocument(t *testing.T, file string, atLeast int) {
+	text, err := os.ReadFile(filepath.Join(repositoryRoot(t), filepath.FromSlash(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := commandsOf(string(text))
+	if len(commands) < atLeast {
+		t.Fatalf("%s has %d commands: the test does not read it", file, len(commands))
+	}
+	p := newPlace(t)
+	for _, line := range commands {
+		args := splitCommand(line)
+		out, errs, code := p.run(args...)
+		if code != 0 && !(code == exitGate && slices.Contains(gates, args[0])) {
+			t.Errorf("%s: assay %s: exit %d\n%s%s", file, line, code, out, errs)
+		}
+		if out == "" {
+			t.Errorf("%s: assay %s prints nothing", file, line)
+		}
+	}
+}
+
+// TestDocumentsTellTheTruth runs every command of every README as it is printed.
+func TestDocumentsTellTheTruth(t *testing.T) {
+	for file, atLeast := range map[string]int{
+		"README.md": 15,
+		"recipes/01-simulate/bring-your-own-agent/README.md": 1,
+		"recipes/01-simulate/seeded-agent/README.md":         1,
+		"recipes/02-measure/before-and-after/README.md":      1,
+	} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			runDocument(t, file, atLeast)
+		})
+	}
+}
+
+// TestWithoutATerminal is the README's first command in a pipe: one line that
+// says which command to use, exit 2, nothing drawn.
+func TestWithoutATerminal(t *testing.T) {
+	p := newPlace(t)
+	out, errs, code := p.run()
+	if code != exitCouldNot || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, "assay run") {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, out, errs)
+	}
+	if _, err := os.Stat(p.file("assay.db")); err == nil {
+		t.Error("it left a database")
+	}
+}
