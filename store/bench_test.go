@@ -37,6 +37,9 @@ const (
 
 func benchRun(b *testing.B) (*DB, []record.Posed) {
 	db := open(b, filepath.Join(b.TempDir(), "assay.db"), Options{})
+	// The text index is measured alone.
+	db.words.cancel()
+	db.words.done.Wait()
 	posed := testPosed(benchTasks)
 	if err := db.CreateRun(b.Context(), testRun("run1")); err != nil {
 		b.Fatal(err)
@@ -78,8 +81,6 @@ func BenchmarkCommitOutcomes(b *testing.B) {
 // BenchmarkIndexWords is the rate of the text index, which is built behind the run.
 func BenchmarkIndexWords(b *testing.B) {
 	db, posed := benchRun(b)
-	db.words.cancel() // the benchmark indexes by itself
-	db.words.done.Wait()
 	n := 0
 	for ; n < b.N; n += benchGroup {
 		if err := db.CommitOutcomes(b.Context(), "run1", benchOutcomes(posed, n)); err != nil {

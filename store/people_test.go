@@ -630,3 +630,49 @@ func TestViewsOpenInSQL(t *testing.T) {
 		}
 	}
 }
+
+// readSteps is record.Step's own reading, only faster.
+func TestStepsReadAsTheRecordReadsThem(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := textGenerator()
+		quoted := func(name string) json.RawMessage {
+			raw, err := text.Draw(t, name).MarshalJSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return raw
+		}
+		steps := rapid.SliceOf(rapid.Custom(func(rt *rapid.T) record.Step {
+			s := record.Step{Kind: rapid.SampledFrom([]record.StepKind{record.StepUser, record.StepText, record.StepTool}).Draw(rt, "kind")}
+			if s.Kind == record.StepTool {
+				s.Tool, s.Fault = string(rapid.StringN(0, 5, 20).Draw(rt, "tool")), rapid.SampledFrom([]string{"", "timeout"}).Draw(rt, "fault")
+				s.Arguments, s.Result = json.RawMessage(`{ "a" : [1.50, `+string(quoted("argument"))+`]}`), quoted("result")
+				s.IsError, s.LatencyMS = rapid.Bool().Draw(rt, "error"), rapid.IntRange(0, 9).Draw(rt, "latency")
+			} else {
+				s.Text = text.Draw(rt, "text")
+			}
+			if rapid.Bool().Draw(rt, "more") {
+				s.Extra = map[string]json.RawMessage{"more \"quoted\"": quoted("extra")}
+			}
+			return s
+		})).Draw(t, "steps")
+		raw, err := appendSteps(nil, steps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := readSteps(string(raw))
+		if err != nil {
+			t.Fatalf("%s: %v", raw, err)
+		}
+		var want []record.Step
+		if err := json.Unmarshal(raw, &want); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, equalish); diff != "" {
+			t.Fatalf("(-record +store):\n%s", diff)
+		}
+		if diff := cmp.Diff(steps, got, equalish); diff != "" {
+			t.Fatalf("(-written +read):\n%s", diff)
+		}
+	})
+}

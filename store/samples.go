@@ -180,7 +180,9 @@ func scanSample(row scanner) (no int64, s *record.Sample, size int, err error) {
 	x.add("error", &errText, &r.Error)
 	x.add("prompt", &prompt, &r.Prompt)
 	x.add("final_text", &final, &r.FinalText)
-	err = errors.Join(x.restore(exact), fromJSON(steps, &r.Steps), fromJSON(logprobs, &r.LogProbs), fromJSON(extra, &r.Extra),
+	var errSteps error
+	r.Steps, errSteps = readSteps(steps.String)
+	err = errors.Join(errSteps, x.restore(exact), fromJSON(logprobs, &r.LogProbs), fromJSON(extra, &r.Extra),
 		times(started, &r.StartedAt, finished, &r.FinishedAt))
 	if err != nil {
 		return 0, nil, 0, fmt.Errorf("rollout %s: %w", r.ID, err)
@@ -191,21 +193,50 @@ func scanSample(row scanner) (no int64, s *record.Sample, size int, err error) {
 	return no, s, len(steps.String) + len(final.String) + len(extra.String) + len(j.raw.String), nil
 }
 
-// addTasks gives the page's samples their tasks. The order brings a task's
-// rollouts together, so only the last task is kept from page to page.
+// addTasks gives the page's samples their tasks, which the k samples of a task
+// share. The order brings them together, so only the last task is kept from page
+// to page.
 func (p *samplePager) addTasks(ctx context.Context, page []*record.Sample) error {
+	byID := map[string]*record.Task{}
+	if p.task != nil {
+		byID[p.task.ID] = p.task
+	}
+	var missing []string
 	for _, s := range page {
-		if p.task == nil || p.task.ID != s.Rollout.Key.TaskID {
-			task, err := scanTask(p.db.read.QueryRowContext(ctx, "SELECT "+taskSelect+" FROM tasks t WHERE t.task_id = ?", s.Rollout.Key.TaskID))
-			if err != nil {
-				return fmt.Errorf("task %s: %w", s.Rollout.Key.TaskID, err)
-			}
-			if task.Tools, err = p.sets.tools(ctx, task.ToolsHash); err != nil {
-				return err
-			}
-			p.task = task
+		if _, there := byID[s.Rollout.Key.TaskID]; !there {
+			byID[s.Rollout.Key.TaskID] = nil
+			missing = append(missing, s.Rollout.Key.TaskID)
 		}
-		s.Task = p.task
+	}
+	if err := p.readTasks(ctx, missing, byID); err != nil {
+		return err
+	}
+	for _, s := range page {
+		s.Task = byID[s.Rollout.Key.TaskID]
+		p.task = s.Task
+	}
+	return nil
+}
+
+func (p *samplePager) readTasks(ctx context.Context, ids []string, byID map[string]*record.Task) error {
+	asked, err := record.Marshal(ids)
+	if err != nil {
+		return err
+	}
+	var tasks []*record.Task
+	err = p.db.each(ctx, func(row scanner) error {
+		t, err := scanTask(row)
+		tasks = append(tasks, t)
+		return err
+	}, "SELECT "+taskSelect+" FROM json_each(?) j JOIN tasks t ON t.task_id = j.value", string(asked))
+	if err != nil {
+		return err
+	}
+	for _, t := range tasks {
+		if t.Tools, err = p.sets.tools(ctx, t.ToolsHash); err != nil {
+			return err
+		}
+		byID[t.ID] = t
 	}
 	return nil
 }

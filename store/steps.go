@@ -6,8 +6,11 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"assay/engine/record"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // appendSteps writes steps as the JSON that record.Step reads. Received
@@ -75,4 +78,80 @@ func appendRaw(dst []byte, raw json.RawMessage) []byte {
 		return append(dst, "null"...)
 	}
 	return append(dst, raw...)
+}
+
+// readSteps reads what appendSteps wrote, in one pass: reading a run is mostly
+// reading steps, and encoding/json walks each of them four times.
+func readSteps(raw string) ([]record.Step, error) {
+	dec := jsontext.NewDecoder(strings.NewReader(raw), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	if _, err := dec.ReadToken(); err != nil { // [
+		return nil, err
+	}
+	var steps []record.Step
+	for dec.PeekKind() == '{' {
+		s, err := readStep(dec)
+		if err != nil {
+			return nil, fmt.Errorf("step %d: %w", len(steps), err)
+		}
+		steps = append(steps, s)
+	}
+	_, err := dec.ReadToken() // ]
+	return steps, err
+}
+
+func readStep(dec *jsontext.Decoder) (s record.Step, err error) {
+	if _, err = dec.ReadToken(); err != nil { // {
+		return s, err
+	}
+	for dec.PeekKind() != '}' {
+		name, err := dec.ReadValue()
+		if err != nil {
+			return s, err
+		}
+		member := string(name)
+		value, err := dec.ReadValue()
+		if err != nil {
+			return s, err
+		}
+		if err := readMember(&s, member, value); err != nil {
+			return s, fmt.Errorf("%s: %w", member, err)
+		}
+	}
+	_, err = dec.ReadToken() // }
+	return s, err
+}
+
+func readMember(s *record.Step, name string, value jsontext.Value) error {
+	text := func(t *record.Text) error { return t.UnmarshalJSON(value) }
+	switch name {
+	case `"user"`:
+		s.Kind = record.StepUser
+		return text(&s.Text)
+	case `"text"`:
+		s.Kind = record.StepText
+		return text(&s.Text)
+	case `"tool"`:
+		s.Kind = record.StepTool
+		return text((*record.Text)(&s.Tool))
+	case `"fault"`:
+		return text((*record.Text)(&s.Fault))
+	case `"arguments"`:
+		s.Arguments = json.RawMessage(value.Clone())
+	case `"result"`:
+		s.Result = json.RawMessage(value.Clone())
+	case `"is_error"`:
+		s.IsError = value.Kind() == 't'
+	case `"latency_ms"`:
+		return json.Unmarshal(value, &s.LatencyMS)
+	default:
+		var plain record.Text
+		if err := plain.UnmarshalJSON([]byte(name)); err != nil {
+			return err
+		}
+		if s.Extra == nil {
+			s.Extra = map[string]json.RawMessage{}
+		}
+		s.Extra[string(plain)] = json.RawMessage(value.Clone())
+	}
+	return nil
 }
