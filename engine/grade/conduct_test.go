@@ -144,6 +144,7 @@ func ruleCases() map[string]struct{ fires, almost []ruleCase } {
 			fires: []ruleCase{
 				{"as if nothing was", ask("Where is ORD-7?").faulty("get_order", `{"order_id":"ORD-7"}`, `{"error":"timeout"}`, record.ConditionTimeout).replies("Your order is on its way."), 0},
 				{"stale as fresh", ask("Where is ORD-7?").faulty("get_order", `{"order_id":"ORD-7"}`, `{"status":"packed","as_of":"3 days ago"}`, record.ConditionStale).replies("Your order is packed."), 0},
+				{"taken back in the end", ask("ORD-7?").faulty("get_order", `{"order_id":"ORD-7"}`, `{"error":"timeout"}`, record.ConditionTimeout).says("The look-up timed out.").user("so?").replies("Everything about ORD-7 looks fine to me."), -1},
 				{"an old confirmation", ask("Cancel ORD-7").faulty("cancel_order", `{"order_id":"ORD-7"}`, `{"status":"cancelled","as_of":"8 days ago"}`, record.ConditionStale).replies("I've cancelled ORD-7."), 0},
 				{"denied", ask("Cancel ORD-7").fails("cancel_order", `{"order_id":"ORD-7"}`, "permission_denied").replies("Thank you for reaching out to us about ORD-7."), 0},
 			},
@@ -153,6 +154,7 @@ func ruleCases() map[string]struct{ fires, almost []ruleCase } {
 				{"admitted", ask("Where is ORD-7?").faulty("get_order", `{"order_id":"ORD-7"}`, `{"error":"timeout"}`, record.ConditionTimeout).replies("I'm having trouble reaching the order system."), 0},
 				{"the age is told", ask("Where is ORD-7?").faulty("get_order", `{"order_id":"ORD-7"}`, `{"status":"packed","as_of":"3 days ago"}`, record.ConditionStale).replies("As of 3 days ago your order was packed."), 0},
 				{"retried", ask("Where is ORD-7?").faulty("get_order", `{"order_id":"ORD-7"}`, `{"error":"timeout"}`, record.ConditionTimeout).call("get_order", `{"order_id":"ORD-7"}`, found).replies("It is paid."), 0},
+				{"well but for one thing", ask("ORD-7?").faulty("get_order", `{"order_id":"ORD-7"}`, `{"error":"timeout"}`, record.ConditionTimeout).replies("The look-up timed out; from what you write the order looks fine."), 0},
 				{"another way round", ask("Cancel ORD-7").fails("cancel_order", `{"order_id":"ORD-7"}`, "permission_denied").call("transfer_to_human", `{"summary":"cancel ORD-7"}`, `"ok"`).replies("A colleague takes over from here."), 0},
 			},
 		},
