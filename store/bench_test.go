@@ -89,9 +89,9 @@ func BenchmarkIndexWords(b *testing.B) {
 	}
 	b.ResetTimer()
 	begin := time.Now()
-	for left := 1; left > 0; {
+	for more := true; more; {
 		var err error
-		if left, err = db.IndexWords(b.Context(), wordsPerTx); err != nil {
+		if more, err = db.IndexWords(b.Context(), wordsPerTx); err != nil {
 			b.Fatal(err)
 		}
 	}

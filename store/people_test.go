@@ -523,9 +523,9 @@ func TestWords(t *testing.T) {
 	if err := db.CommitOutcomes(t.Context(), "run1", outcomes); err != nil {
 		t.Fatal(err)
 	}
-	for left := 1; left > 0; {
+	for more := true; more; {
 		var err error
-		if left, err = db.IndexWords(t.Context(), 3); err != nil {
+		if more, err = db.IndexWords(t.Context(), 3); err != nil {
 			t.Fatal(err)
 		}
 	}

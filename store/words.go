@@ -60,7 +60,7 @@ func (x *wordIndexer) run(ctx context.Context) {
 		case <-x.woken:
 			idle.Reset(idleBeforeWords)
 		case <-idle.C:
-			if left, err := x.db.IndexWords(ctx, wordsPerTx); err == nil && left > 0 {
+			if more, err := x.db.IndexWords(ctx, wordsPerTx); err == nil && more {
 				idle.Reset(0)
 			}
 		}
@@ -72,23 +72,24 @@ func (x *wordIndexer) stop() error {
 	x.cancel()
 	x.done.Wait()
 	for range wordsAtClose / wordsPerTx {
-		left, err := x.db.IndexWords(context.Background(), wordsPerTx)
-		if err != nil || left == 0 {
+		more, err := x.db.IndexWords(context.Background(), wordsPerTx)
+		if err != nil || !more {
 			return err
 		}
 	}
 	return nil
 }
 
-// IndexWords adds up to limit transcripts to the text index and says how many
-// are still to come.
-func (db *DB) IndexWords(ctx context.Context, limit int) (left int, err error) {
+// IndexWords adds up to limit transcripts to the text index and says whether there
+// may be more.
+func (db *DB) IndexWords(ctx context.Context, limit int) (more bool, err error) {
 	if db.readOnly || db.damaged.Load() {
-		return 0, nil
+		return false, nil
 	}
-	left, err = db.WordsPending(ctx)
-	if err != nil || left == 0 {
-		return 0, err
+	var pending bool
+	err = db.read.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM rollouts WHERE rollout_no > (SELECT indexed_to FROM words_state))").Scan(&pending)
+	if err != nil || !pending {
+		return false, explain(db.path, err)
 	}
 	err = db.write.do(ctx, func(t *tx) error {
 		rows, err := t.query(`SELECT r.rollout_no, ifnull(x.prompt, k.ask), x.steps, x.final_text FROM rollouts r JOIN transcripts x USING (rollout_no) JOIN tasks k USING (task_id)
@@ -105,10 +106,10 @@ func (db *DB) IndexWords(ctx context.Context, limit int) (left int, err error) {
 				return err
 			}
 		}
-		left = max(left-len(texts), 0)
+		more = len(texts) == limit
 		return t.exec("UPDATE words_state SET indexed_to = ?", last)
 	})
-	return left, explain(db.path, err)
+	return more && err == nil, explain(db.path, err)
 }
 
 type rolloutWords struct {
