@@ -75,6 +75,8 @@ type simulation struct {
 	nextIn   int             // the batch to plan next
 	nextOut  int             // the batch to close next
 	planned  bool
+	counted  bool // held-out tasks were counted
+	compared bool // a comparison is to read them
 	inFlight map[string]context.CancelCauseFunc
 	waiting  []finished // finished, not yet given to the committer
 	writing  bool
@@ -166,6 +168,7 @@ func (s *simulation) loop(ctx, work context.Context, abort context.CancelCauseFu
 		if err := s.plan(work); err != nil {
 			return s.storage(err)
 		}
+		s.warnFewHeldOut()
 		s.begin(work, want)
 		s.hand()
 		if s.idle() {
@@ -283,6 +286,20 @@ func (s *simulation) plan(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// warnFewHeldOut says, before anything is spent, that there will be too few
+// held-out tasks for a comparison to say anything.
+func (s *simulation) warnFewHeldOut() {
+	if s.counted || !s.planned {
+		return
+	}
+	s.counted = true
+	if n := s.run.Counts.HeldOut; s.compared && n < minHeldOut {
+		w := fewHeldOut(n)
+		s.run.Warnings = append(s.run.Warnings, w)
+		s.engine.tell(Warned{s.run.ID, w})
+	}
 }
 
 func (s *simulation) planAll(ctx context.Context) error {

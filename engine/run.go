@@ -46,6 +46,9 @@ func (e *Engine) Run(ctx context.Context, r *Recipe, opts Options, control *Cont
 	}
 	s := &story{engine: e, control: control, plan: p, out: opts.Out, began: e.Now()}
 	e.tell(StageStarted{StageRun})
+	for _, w := range run.Warnings {
+		e.tell(Warned{run.ID, w})
+	}
 	if err := s.simulate(ctx, run, p.before, tasks, nil); err != nil {
 		return nil, err
 	}
@@ -153,7 +156,7 @@ func (s *story) describe(run *record.Run) {
 	if r.Lost == nil {
 		r.Lost = map[record.Cause]int{}
 	}
-	r.Warnings = append(r.Warnings, run.Warnings...)
+	r.Warnings = append([]record.Warning{}, run.Warnings...)
 }
 
 // cuts writes each training file that has not been written yet.

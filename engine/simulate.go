@@ -17,7 +17,7 @@ func (s *story) simulate(ctx context.Context, run *record.Run, a *arm, tasks *ta
 	sim := &simulation{
 		engine: s.engine, control: s.control, run: run, settings: settings,
 		grader: s.plan.grader, prompt: a.policy.SystemPrompt, tools: a.tools,
-		planner: tasks.planner, stored: tasks.stored, upFront: !s.plan.feedback(run), back: map[string]bool{},
+		planner: tasks.planner, stored: tasks.stored, upFront: !s.plan.feedback(run), compared: run.Mode == record.ModeEval || s.plan.after != nil, back: map[string]bool{},
 	}
 	sim.runner = s.runner(run, a)
 	run.Status, run.StoppedBecause, run.Error = record.RunRunning, "", ""
@@ -123,9 +123,6 @@ func runWarnings(run *record.Run) []record.Warning {
 	}
 	if c.Excluded > 0 {
 		ws = append(ws, record.Warning{Code: "trained", Text: fmt.Sprintf("%d tasks were left out: they were exported for training", c.Excluded), Fix: "another --seed poses new ones"})
-	}
-	if run.Mode == record.ModeEval && c.HeldOut < minHeldOut {
-		ws = append(ws, fewHeldOut(c.HeldOut))
 	}
 	return ws
 }

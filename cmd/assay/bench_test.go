@@ -4,15 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"assay/engine"
 	"assay/engine/record"
 	"assay/engine/rollout"
-	"assay/recipes"
 	"assay/store"
 )
 
@@ -34,14 +33,25 @@ grade:
   reward: {marker: safe_restart}
 `
 
-func benchFolder(repeats, phrasings int) engine.ReadFile {
-	files := map[string]string{"recipe.yaml": fmt.Sprintf(benchRecipe, repeats, phrasings)}
-	for _, name := range []string{"policy.md", "tools.json"} {
-		text, err := fs.ReadFile(recipes.FS(), "01-simulate/seeded-agent/"+name)
-		if err != nil {
-			panic(err)
-		}
-		files[name] = string(text)
+// benchTools have results long enough that a transcript comes to about 2 kB.
+func benchTools() string {
+	long := strings.Repeat("Check the dashboards, drain the instance, wait for the queue to empty, then go on with the next one. ", 12)
+	return fmt.Sprintf(`[
+		{"name": "get_runbook", "description": "Read the runbook of a service, for example billing-api-1 or checkout-2.",
+		 "parameters": {"type": "object", "properties": {"service": {"type": "string"}}, "required": ["service"]},
+		 "returns": {"owner": "payments", "steps": %q, "severity": 2}},
+		{"name": "restart_service", "description": "Restart one service.",
+		 "parameters": {"type": "object", "properties": {"service": {"type": "string"}, "reason": {"type": "string"}}, "required": ["service"]},
+		 "returns": {"status": "restarted", "log": %q}},
+		{"name": "page_human", "description": "Page the person on call of a team.",
+		 "parameters": {"type": "object", "properties": {"team": {"type": "string"}, "summary": {"type": "string"}}, "required": ["team", "summary"]},
+		 "returns": {"page": "P-1", "log": %q}}]`, long, long, long)
+}
+
+func benchFolder(text string) engine.ReadFile {
+	files := map[string]string{
+		"recipe.yaml": text, "tools.json": benchTools(),
+		"policy.md": "Read the runbook of a service before you restart it. Never restart a service twice. Page a human when a restart fails. Say so when a tool did not answer.",
 	}
 	return func(name string) ([]byte, error) { return []byte(files[name]), nil }
 }
@@ -53,7 +63,7 @@ func benchFolder(repeats, phrasings int) engine.ReadFile {
 func BenchmarkEngineOffline(b *testing.B) {
 	for b.Loop() {
 		dir := b.TempDir()
-		recipe, err := engine.LoadRecipe(benchFolder(16, 4), "")
+		recipe, err := engine.LoadRecipe(benchFolder(fmt.Sprintf(benchRecipe, 16, 4)), "")
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -68,13 +78,13 @@ func BenchmarkEngineOffline(b *testing.B) {
 			b.Fatal(err)
 		}
 		engineRate := float64(r.Rollouts) / time.Since(began).Seconds()
-		insertRate, bytes := bareInserts(b, db, r.Run, filepath.Join(dir, "bare.db"))
+		insertRate, indexed, bytes := bareInserts(b, db, r.Run, filepath.Join(dir, "bare.db"))
 		b.ReportMetric(engineRate, "rollouts/s")
 		b.ReportMetric(insertRate, "inserts/s")
 		b.ReportMetric(engineRate/insertRate, "engine/insert")
 		b.ReportMetric(float64(r.Rollouts), "rollouts")
 		b.ReportMetric(bytes, "bytes/transcript")
-		b.ReportMetric(indexRate(b, db, r.Rollouts), "indexed/s")
+		b.ReportMetric(indexed, "indexed/s")
 		b.ReportMetric(0, "ns/op")
 		if err := db.Close(); err != nil {
 			b.Fatal(err)
@@ -84,7 +94,7 @@ func BenchmarkEngineOffline(b *testing.B) {
 
 // bareInserts copies a run's outcomes into a new file as fast as the store takes
 // them, in groups as the engine commits them.
-func bareInserts(b *testing.B, from *store.DB, runID, file string) (perSecond, bytes float64) {
+func bareInserts(b *testing.B, from *store.DB, runID, file string) (perSecond, indexed, bytes float64) {
 	ctx := b.Context()
 	db, err := store.Open(ctx, file, store.Options{})
 	if err != nil {
@@ -124,20 +134,23 @@ func bareInserts(b *testing.B, from *store.DB, runID, file string) (perSecond, b
 			b.Fatal(err)
 		}
 	}
-	return float64(len(outcomes)) / time.Since(began).Seconds(), float64(size) / float64(len(outcomes))
+	perSecond = float64(len(outcomes)) / time.Since(began).Seconds()
+	return perSecond, indexRate(b, db), float64(size) / float64(len(outcomes))
 }
 
-func indexRate(b *testing.B, db *store.DB, rows int) float64 {
+// indexRate drains what the text index still has to take in.
+func indexRate(b *testing.B, db *store.DB) float64 {
+	pending, err := db.WordsPending(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
 	began := time.Now()
-	for {
-		left, err := db.IndexWords(b.Context(), 2000)
-		if err != nil {
+	for more := true; more; {
+		if more, err = db.IndexWords(b.Context(), 2000); err != nil {
 			b.Fatal(err)
 		}
-		if left == 0 {
-			return float64(rows) / time.Since(began).Seconds()
-		}
 	}
+	return float64(pending) / time.Since(began).Seconds()
 }
 
 // sleeper answers after a fixed time, as a model behind a network does.
@@ -158,8 +171,8 @@ func BenchmarkEngineWaiting(b *testing.B) {
 	const rollouts, concurrency, takes = 2000, 256, 200 * time.Millisecond
 	for b.Loop() {
 		dir := b.TempDir()
-		text := fmt.Sprintf("name: waiting\nagent: {function: sleeper, max_turns: 1}\nsimulate: {mode: eval, holdout: 1, repeats: 20, situations: 100, concurrency: %d}\n", concurrency)
-		recipe, err := engine.LoadRecipe(func(string) ([]byte, error) { return []byte(text), nil }, "")
+		text := fmt.Sprintf("name: waiting\nagent: {function: sleeper, max_turns: 1}\ntools: tools.json\nsystem_prompt: policy.md\nsimulate: {mode: eval, holdout: 1, repeats: 20, situations: 100, concurrency: %d}\n", concurrency)
+		recipe, err := engine.LoadRecipe(benchFolder(text), "")
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -26,11 +26,12 @@ type progress struct {
 	last  time.Time
 	began time.Time
 	drawn bool
+	said  map[record.Warning]bool
 }
 
 func newProgress(s *session, now func() time.Time) *progress {
 	start := now()
-	return &progress{s: s, now: now, live: s.isTerminal(s.err), last: start, began: start}
+	return &progress{s: s, now: now, live: s.isTerminal(s.err), last: start, began: start, said: map[record.Warning]bool{}}
 }
 
 func (p *progress) observe(e engine.Event) {
@@ -41,6 +42,30 @@ func (p *progress) observe(e engine.Event) {
 		p.stage = e.Stage
 	case engine.OutcomesCommitted:
 		p.draw(e.Counts)
+	case engine.Warned:
+		p.warn(e.Warning)
+	}
+}
+
+// warn says a warning once, when it arises.
+func (p *progress) warn(w record.Warning) {
+	if p.said[w] {
+		return
+	}
+	p.said[w] = true
+	if p.drawn {
+		fmt.Fprint(p.s.err, "\r\x1b[K")
+		p.drawn = false
+	}
+	p.s.warn([]record.Warning{w})
+}
+
+// rest says the warnings of a result that were not said as they arose.
+func (p *progress) rest(warnings []record.Warning) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, w := range warnings {
+		p.warn(w)
 	}
 }
 

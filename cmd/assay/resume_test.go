@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"flag"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"assay/engine"
+	"assay/recipes"
 )
 
 var kills = flag.Int("kills", 20, "how many times TestKilledRunsResume kills a run")
@@ -45,14 +47,36 @@ func firstDifference(a, b string) string {
 	return strconv.Itoa(len(as)) + " lines against " + strconv.Itoa(len(bs))
 }
 
+// hunting writes a recipe whose feedback really acts: many small batches, each
+// planned from what came of those before.
+func (p *place) hunting() {
+	p.t.Helper()
+	for _, name := range []string{"policy.md", "tools.json"} {
+		text, err := fs.ReadFile(recipes.FS(), "01-simulate/seeded-agent/"+name)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		p.write("hunting/"+name, string(text))
+	}
+	p.write("hunting/recipe.yaml", `
+name: hunting
+agent: {builtin: seeded}
+system_prompt: policy.md
+tools: tools.json
+simulate: {mode: explore, situations: 240, batch: 24}
+grade: {markers: {right: "!called('refund_order') || first('get_order') < first('refund_order')"}, reward: {marker: right}}
+`)
+}
+
 // TestConcurrencyChangesNothing is the law of determinism at concurrency 1, 8
 // and 64.
 func TestConcurrencyChangesNothing(t *testing.T) {
-	for _, recipe := range []string{"seeded-agent", "before-and-after"} {
+	for _, recipe := range []string{"seeded-agent", "before-and-after", "hunting"} {
 		t.Run(recipe, func(t *testing.T) {
 			var first string
 			for _, n := range []string{"1", "8", "64"} {
 				p := newPlace(t)
+				p.hunting()
 				p.must("run", recipe, "--concurrency", n)
 				rows := p.canonical("last")
 				if len(strings.Split(rows, "\n")) < 50 {
@@ -71,16 +95,24 @@ func TestConcurrencyChangesNothing(t *testing.T) {
 // TestKilledRunsResume kills a run with SIGKILL at random moments, resumes it,
 // and wants the rows of a run that nobody killed.
 func TestKilledRunsResume(t *testing.T) {
+	for recipe, kills := range map[string]int{"seeded-agent": *kills, "hunting": *kills / 4} {
+		t.Run(recipe, func(t *testing.T) { killAndResume(t, recipe, kills) })
+	}
+}
+
+func killAndResume(t *testing.T, recipe string, kills int) {
 	whole := newPlace(t)
+	whole.hunting()
 	began := time.Now()
-	whole.must("run", "seeded-agent")
+	whole.must("run", recipe)
 	took := time.Since(began)
 	want := whole.canonical("last")
 
 	rng := rand.New(rand.NewPCG(1, uint64(began.UnixNano())))
-	for done := 0; done < *kills; {
+	for done := 0; done < kills; {
 		p := newPlace(t)
-		args := []string{"run", "seeded-agent"}
+		p.hunting()
+		args := []string{"run", recipe}
 		for try := 0; ; try++ {
 			if try == 5 { // let it end: the rest of the time is not what is tested
 				break
@@ -102,7 +134,7 @@ func TestKilledRunsResume(t *testing.T) {
 			args = []string{"resume", "last"}
 		}
 		if _, _, code := p.run("show", "last"); code != 0 {
-			args = []string{"run", "seeded-agent"}
+			args = []string{"run", recipe}
 		} else {
 			args = []string{"resume", "last"}
 		}

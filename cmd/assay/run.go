@@ -154,7 +154,7 @@ func (s *session) tell(ctx context.Context, db *store.DB, story func(*engine.Eng
 	if err != nil {
 		return err
 	}
-	s.warn(result.Warnings)
+	line.rest(result.Warnings)
 	if err := s.print(result, func(w io.Writer) { writeStory(w, result) }); err != nil {
 		return err
 	}
