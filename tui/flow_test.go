@@ -220,6 +220,7 @@ func TestCtrlCDrainsThenAborts(t *testing.T) {
 	if d.quit {
 		t.Fatal("stopping a run ends the program")
 	}
+	d.sees("Stopped; what had finished is saved")
 	d.press("ctrl+c")
 	if !d.quit {
 		t.Fatal("Ctrl-C does not leave with nothing running")
@@ -272,11 +273,11 @@ func TestHideAndUndo(t *testing.T) {
 
 func TestResume(t *testing.T) {
 	d := drive(t, saved(), 80, 24)
-	d.press("r")
+	d.press("j r")
 	if d.play != nil {
-		t.Fatal("a run that is done was resumed")
+		t.Fatal("a part of a story was resumed by itself")
 	}
-	d.press("j j j r")
+	d.press("j j r")
 	if d.play == nil {
 		t.Fatal("an interrupted run was not resumed")
 	}
@@ -419,4 +420,22 @@ func TestEveryByteOfATranscriptCanBeReached(t *testing.T) {
 		}
 	}
 	d.sees("Verdict")
+}
+
+func TestWarningsCanBeReadWhole(t *testing.T) {
+	m := saved()
+	long := strings.Repeat("many words of warning ", 20)
+	run := m.find("3f9a0c11d2e4b587")
+	run.Warnings = append(run.Warnings, record.Warning{Code: "long", Text: long, Fix: "do the last thing"})
+	d := drive(t, m, 80, 24)
+	d.press("enter")
+	d.sees("! 2  long")
+	d.seesNot("do the last thing")
+	d.press("!")
+	d.sees("━ Warnings", "do the last thing", "unlabelled_stance", "name it in dimensions")
+	checkFrame(t, d)
+	d.press("esc")
+	d.sees("Rollouts")
+	d.press("! >")
+	d.sees("━ Cut")
 }

@@ -43,6 +43,7 @@ var scenes = []struct {
 		return d
 	}},
 	{"live-cut", func(t testing.TB, w, h int) *driver { d := drive(t, saved(), w, h); d.press("enter >"); return d }},
+	{"live-warnings", func(t testing.TB, w, h int) *driver { d := drive(t, saved(), w, h); d.press("enter !"); return d }},
 	{"live-delta", func(t testing.TB, w, h int) *driver { d := drive(t, saved(), w, h); d.press("enter > > > >"); return d }},
 }
 

@@ -85,6 +85,7 @@ func (m *root) ended(msg endedMsg) tea.Cmd {
 	}
 	last, _ := m.box.empty(true)
 	heard := m.live.Update(last)
+	stopped := m.stops > 0
 	m.story, m.stops = nil, 0
 	m.storyIDs = map[string]bool{}
 	m.runs.SetActive(m.storyIDs)
@@ -92,9 +93,12 @@ func (m *root) ended(msg endedMsg) tea.Cmd {
 		return tea.Quit
 	}
 	cmds := []tea.Cmd{heard, m.live.Ended(), m.runs.Refresh()}
-	if err := msg.story.Err(); err != nil {
+	switch err := msg.story.Err(); {
+	case err != nil:
 		cmds = append(cmds, ui.Failed(err))
-	} else {
+	case stopped:
+		cmds = append(cmds, ui.Toast("Stopped; what had finished is saved, and r among the runs goes on with the rest"))
+	default:
 		cmds = append(cmds, ui.Toast("Finished; all of it is saved"))
 	}
 	return tea.Batch(cmds...)

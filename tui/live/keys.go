@@ -18,6 +18,7 @@ const (
 	doStopOne  = "stop-rollout"
 	doPartNext = "next-part"
 	doPartPrev = "previous-part"
+	doWarnings = "warnings"
 )
 
 // Actions are what can be done now.
@@ -26,7 +27,7 @@ func (m *Model) Actions() []ui.Action {
 		return []ui.Action{ui.Reserve(ui.Back, "runs", "Go back to the runs", 9)}
 	}
 	out := ui.Moves()
-	detail := m.hasList()
+	detail := !m.onPage()
 	if detail {
 		out = append(out,
 			ui.Reserve(ui.Open, m.openName(), "Open the rollout; in it, fold or unfold a tool call", 1),
@@ -37,6 +38,9 @@ func (m *Model) Actions() []ui.Action {
 	out = append(out, ui.Reserve(ui.Back, "back", "Go back: from the transcript to the list, from the list to the runs", 22),
 		ui.Action{ID: doPartNext, Keys: []string{">"}, Name: "next part", Help: "Go to the next part of the story: run, cut, before, after, delta", Footer: 6},
 		ui.Action{ID: doPartPrev, Keys: []string{"<"}, Name: "part before", Help: "Go to the part of the story before"})
+	if len(m.warnings()) > 0 {
+		out = append(out, ui.Action{ID: doWarnings, Keys: []string{"!"}, Name: "warnings", Help: "Read the warnings whole, with what to do about each", Footer: 7})
+	}
 	if m.story == nil {
 		return out
 	}
@@ -65,6 +69,9 @@ func (m *Model) openName() string {
 // hasList is true of parts that are rollouts.
 func (m *Model) hasList() bool { return m.part != PartCut && m.part != PartDelta }
 
+// onPage is true while a page of text is shown instead of the panes.
+func (m *Model) onPage() bool { return m.reading || !m.hasList() }
+
 func (m *Model) flightUnderCursor() *Flight {
 	v := m.view()
 	if v == nil {
@@ -90,7 +97,15 @@ func (m *Model) Do(id string) tea.Cmd {
 		}
 	case ui.Open:
 		return m.enter()
+	case doWarnings:
+		m.reading = !m.reading
+		m.pageView.Reset()
 	case ui.Back:
+		if m.reading {
+			m.reading = false
+			m.pageView.Reset()
+			return nil
+		}
 		if m.focus == paneDetail {
 			m.focus, m.focused = paneList, false
 			return nil
@@ -174,7 +189,7 @@ func (m *Model) toggleFollow() tea.Cmd {
 }
 
 func (m *Model) move(id string) tea.Cmd {
-	if !m.hasList() {
+	if m.onPage() {
 		m.pageView.Move(id, &m.pageOf)
 		m.follow = false
 		return nil
@@ -197,13 +212,13 @@ func (m *Model) move(id string) tea.Cmd {
 }
 
 func (m *Model) enterDetail() {
-	if m.hasList() && m.shown.doc != nil {
+	if !m.onPage() && m.shown.doc != nil {
 		m.focus, m.focused = paneDetail, true
 	}
 }
 
 func (m *Model) enter() tea.Cmd {
-	if !m.hasList() {
+	if m.onPage() {
 		return nil
 	}
 	if m.focus == paneList {
@@ -275,7 +290,7 @@ func (m *Model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
 	default:
 		return nil
 	}
-	if !m.hasList() {
+	if m.onPage() {
 		m.pageView.Wheel(&m.pageOf, by)
 		return nil
 	}
@@ -299,7 +314,7 @@ func (m *Model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
 func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
 	line := msg.Y - topRows
 	v := m.view()
-	if msg.Button != tea.MouseLeft || !m.hasList() || v == nil || line < 0 || line >= m.rows() {
+	if msg.Button != tea.MouseLeft || m.onPage() || v == nil || line < 0 || line >= m.rows() {
 		return nil
 	}
 	m.follow = false

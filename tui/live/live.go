@@ -71,6 +71,7 @@ type Model struct {
 	follow  bool
 	focus   pane
 	focused bool // the detail is shown where panes fold to one
+	reading bool // the warnings are shown
 	width   int
 
 	news    News
@@ -304,6 +305,7 @@ func (m *Model) mergeCuts(cuts []Cut) {
 
 // show goes to a part of the story.
 func (m *Model) show(p Part) tea.Cmd {
+	m.reading = false
 	if p == m.part {
 		return nil
 	}

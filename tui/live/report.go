@@ -2,6 +2,7 @@ package live
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"assay/engine/record"
@@ -190,7 +191,7 @@ func (w *writer) metrics(r *Report) {
 	if r.Noise != nil && r.Noise.Band != nil {
 		band = *r.Noise.Band
 	}
-	for _, m := range r.Metrics {
+	for _, m := range r.inOrder() {
 		in := ui.NewInterval(m.Delta, m.Lo, m.Hi)
 		mark, style, word := verdictMark(t, m.Verdict)
 		title := ui.CleanLine(m.Name)
@@ -235,6 +236,22 @@ func (w *writer) metrics(r *Report) {
 		spans = append(spans, ui.S(style, "  "+mark+" "+word))
 		w.row(spans...)
 	}
+}
+
+// inOrder is the metrics with what decides first: the target, then the guards.
+func (r *Report) inOrder() []Metric {
+	rank := func(m Metric) int {
+		switch {
+		case m.Name == r.Target:
+			return 0
+		case m.Guard:
+			return 1
+		}
+		return 2
+	}
+	out := slices.Clone(r.Metrics)
+	slices.SortStableFunc(out, func(a, b Metric) int { return rank(a) - rank(b) })
+	return out
 }
 
 // legend says what the signs beside the names mean, of those that are there.
@@ -335,9 +352,13 @@ func (r *Report) targetName() string {
 }
 
 // cutPage is what became of the training files.
-func cutPage(t ui.Theme, width int, cuts []Cut) []string {
+func cutPage(t ui.Theme, width int, cuts []Cut, underway bool) []string {
 	w := &writer{theme: t, width: width}
 	w.gap()
+	if len(cuts) == 0 && underway {
+		w.row(ui.S(t.Quiet, "The training files are being cut."))
+		return w.lines
+	}
 	if len(cuts) == 0 {
 		w.row(ui.S(t.Quiet, "No training file was written."))
 		return w.lines
@@ -368,5 +389,18 @@ func cutPage(t ui.Theme, width int, cuts []Cut) []string {
 		w.warnings(c.Warnings)
 		w.gap()
 	}
+	return w.lines
+}
+
+// warningsPage is every warning whole, with what to do, the newest first.
+func warningsPage(t ui.Theme, width int, warnings []record.Warning) []string {
+	w := &writer{theme: t, width: width}
+	w.gap()
+	if len(warnings) == 0 {
+		w.row(ui.S(t.Quiet, "There are no warnings."))
+	}
+	newest := slices.Clone(warnings)
+	slices.Reverse(newest)
+	w.warnings(newest)
 	return w.lines
 }

@@ -47,7 +47,7 @@ func (m *Model) View(width, height int) []string {
 		return m.emptyView(width, height)
 	}
 	lines := []string{m.partsLine(width)}
-	if !m.hasList() {
+	if m.onPage() {
 		return append(lines, m.pageLines(width, height-1)...)
 	}
 	bottom := m.bottomRows(height)
@@ -222,20 +222,26 @@ func (m *Model) detail(width, body int) []string {
 
 // pageKey is what a page was laid out for.
 type pageKey struct {
-	part  Part
-	width int
-	gen   uint64
-	theme string
+	part     Part
+	warnings int // how many are shown, -1 for another page
+	width    int
+	gen      uint64
+	theme    string
 }
 
 func (m *Model) pageLines(width, height int) []string {
-	key := pageKey{m.part, width, m.gen, m.theme.Name}
+	key := pageKey{m.part, -1, width, m.gen, m.theme.Name}
+	if m.reading {
+		key.warnings = len(m.warnings())
+	}
 	if key != m.pageKey {
 		m.pageKey = key
 		m.pageOf.gen++
 		switch {
+		case m.reading:
+			m.pageOf.lines = warningsPage(m.theme, width, m.warnings())
 		case m.part == PartCut:
-			m.pageOf.lines = cutPage(m.theme, width, m.cuts)
+			m.pageOf.lines = cutPage(m.theme, width, m.cuts, m.under == PartCut)
 		case m.report != nil:
 			m.pageOf.lines = deltaPage(m.theme, width, m.report)
 		default:
@@ -243,7 +249,10 @@ func (m *Model) pageLines(width, height int) []string {
 		}
 	}
 	title := "Delta"
-	if m.part == PartCut {
+	switch {
+	case m.reading:
+		title = "Warnings"
+	case m.part == PartCut:
 		title = "Cut"
 	}
 	return append([]string{ui.Rule(m.theme, width, title, true)}, m.pageView.View(&m.pageOf, width, height-1, true)...)
@@ -307,7 +316,9 @@ func (m *Model) progressLine(v *rollouts, width int) string {
 		if left := c.Planned - ended; left > 0 && perSecond > 0 && !m.stops && !m.story.Paused() {
 			spans = append(spans, ui.S(t.Quiet, "  left "), ui.S(t.Text, ui.Duration(time.Duration(float64(left)/perSecond*float64(time.Second)))))
 		}
-		spans = append(spans, ui.S(t.Quiet, fmt.Sprintf("  in flight %d/%d", len(v.flights), m.story.Concurrency())))
+		// Those that have ended and are on their way to the disk are not in flight.
+		atOnce := m.story.Concurrency()
+		spans = append(spans, ui.S(t.Quiet, fmt.Sprintf("  in flight %d/%d", min(len(v.flights), atOnce), atOnce)))
 	} else if r := m.run(); r != nil && !r.FinishedAt.IsZero() {
 		spans = append(spans, ui.S(t.Quiet, "  took "+ui.Duration(r.FinishedAt.Sub(r.StartedAt))))
 	}

@@ -28,7 +28,11 @@ func (m *Model) Actions() []ui.Action {
 		out = append(out, ui.Reserve(ui.Open, "open", "Open the run: its rollouts, its numbers, its delta", 1),
 			ui.Reserve(ui.Copy, "", "Copy the run's id", 0))
 		if m.canResume(r) {
-			out = append(out, ui.Action{ID: doResume, Keys: []string{"r"}, Name: "resume", Help: "Go on with the run where it stopped", Footer: 3})
+			resume := ui.Action{ID: doResume, Keys: []string{"r"}, Name: "resume", Help: "Go on with the run and its story where they stopped"}
+			if r.Status != record.RunDone {
+				resume.Footer = 3
+			}
+			out = append(out, resume)
 		}
 		if !m.active[r.ID] {
 			out = append(out, ui.Action{ID: doHide, Keys: []string{"d"}, Name: "hide", Help: "Hide the run from this list; nothing is deleted", Footer: 4})
@@ -47,10 +51,10 @@ func (m *Model) withUndo(out []ui.Action) []ui.Action {
 	return out
 }
 
-// canResume is true of a story's first run that has not come to its end and does
-// not run here.
+// canResume is true of a story's first run that does not run here. Of one that is
+// done the rest of the story may be missing; where nothing is, nothing happens.
 func (m *Model) canResume(r *record.Run) bool {
-	return r.Parent == "" && r.Role != record.RoleImport && !m.active[r.ID] && r.Status != record.RunDone
+	return r.Parent == "" && r.Role != record.RoleImport && !m.active[r.ID]
 }
 
 // Do does an action.
