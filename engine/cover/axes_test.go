@@ -267,8 +267,12 @@ func TestStableErrors(t *testing.T) {
 func TestModelCheck(t *testing.T) {
 	a, b := cover.Parameter{Name: "a", Values: []string{"x", "y"}}, cover.Parameter{Name: "b", Values: []string{"x"}}
 	wide := cover.Parameter{Name: "w"}
-	for i := range 20_000 {
+	for i := range 8_000 {
 		wide.Values = append(wide.Values, fmt.Sprint(i))
+	}
+	widest := cover.Parameter{Name: "u"}
+	for i := range 20_000 {
+		widest.Values = append(widest.Values, fmt.Sprint(i))
 	}
 	wider := wide
 	wider.Name = "v"
@@ -281,7 +285,8 @@ func TestModelCheck(t *testing.T) {
 		"is not there":           {Parameters: []cover.Parameter{a, b}, Strength: 2, Forbidden: []cover.Tuple{{{Parameter: 1, Value: 1}}}},
 		"in the order":           {Parameters: []cover.Parameter{a, b}, Strength: 2, Forbidden: []cover.Tuple{{{Parameter: 1}, {Parameter: 0}}}},
 		"empty forbidden tuple":  {Parameters: []cover.Parameter{a, b}, Strength: 2, Forbidden: []cover.Tuple{{}}},
-		"lower the strength":     {Parameters: []cover.Parameter{wide, wider}, Strength: 2},
+		"lower the strength":     {Parameters: []cover.Parameter{wide, wider, {Name: "more", Values: wide.Values[:300]}}, Strength: 3},
+		"over all parameters":    {Parameters: []cover.Parameter{widest, a}, Strength: 2},
 		"spare":                  {Parameters: []cover.Parameter{{Name: "spare", Values: []string{"x"}, Spare: 1}}, Strength: 2},
 	} {
 		if err := m.Check(); err == nil || !strings.Contains(err.Error(), says) {

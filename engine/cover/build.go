@@ -105,9 +105,12 @@ func prepare(m Model, o Options) (*plan, error) {
 // before the smallest goes on alone.
 const trialShare = 8
 
-// maxShrunk is the most tuples of an array that is shrunk: beyond it a change
-// looks at so many that the effort would find none.
-const maxShrunk = 1 << 20
+// What is shrunk: beyond so many tuples a change looks at more of them than the
+// effort has, and the counts of pairs take the square of the values.
+const (
+	maxShrunk       = 1 << 20
+	maxShrunkValues = 1 << 12
+)
 
 // joint makes the rows of one array over the whole model.
 func (p *plan) joint(ctx context.Context) ([][]int, error) {
@@ -127,7 +130,7 @@ func (p *plan) joint(ctx context.Context) ([][]int, error) {
 			starts = append(starts, rows)
 		}
 	}
-	if p.space.strength < 2 || p.space.planned > maxShrunk {
+	if p.space.strength < 2 || p.space.planned > maxShrunk || len(p.solver.of) > maxShrunkValues {
 		return fewest(starts), nil
 	}
 	if len(starts) > 1 {

@@ -3,6 +3,7 @@ package cover
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -186,76 +187,65 @@ func brief(values []string) string {
 }
 
 // truthTuples are the smallest tuples over the used parameters that make holds
-// true whatever the others are: its prime implicants, by counting for every
-// subset of the parameters which of its assignments are always true.
+// true whatever the others are: its prime implicants (Quine 1952).
 func truthTuples(used []int, parameters []Parameter, holds func(row []int) (bool, error)) ([]Tuple, error) {
-	size := 1
-	for _, p := range used {
-		if size *= len(parameters[p].Values); size > maxTruth {
+	t := truth{used: used, sizes: make([]int, len(used)), size: 1}
+	for i, p := range used {
+		t.sizes[i] = len(parameters[p].Values)
+		if t.size *= t.sizes[i]; t.size > maxTruth {
 			return nil, fmt.Errorf("it names %d axes with more than %d combinations; split it into smaller exclusions", len(used), maxTruth)
 		}
 	}
-	table := newBitset(size)
+	t.hits = newBitset(t.size)
 	row := make([]int, len(used))
-	for i := range size {
-		radix(i, used, parameters, row)
+	for i := range t.size {
+		t.row(i, row)
 		hit, err := holds(row)
 		if err != nil {
 			return nil, err
 		}
 		if hit {
-			table.set(i)
+			t.hits.set(i)
 		}
 	}
-	return implicants(table, size, used, parameters), nil
+	return t.implicants(), nil
 }
 
-// radix writes the digits of i, one a used parameter.
-func radix(i int, used []int, parameters []Parameter, row []int) {
-	for j := len(used) - 1; j >= 0; j-- {
-		n := len(parameters[used[j]].Values)
-		row[j] = i % n
-		i /= n
+// truth is the truth table of an expression over some parameters.
+type truth struct {
+	used  []int // the parameters
+	sizes []int // their numbers of values
+	size  int   // the product of these
+	hits  bitset
+}
+
+// row writes the values of the i-th combination.
+func (t truth) row(i int, row []int) {
+	for j := len(t.sizes) - 1; j >= 0; j-- {
+		row[j] = i % t.sizes[j]
+		i /= t.sizes[j]
 	}
 }
 
-func implicants(table bitset, size int, used []int, parameters []Parameter) []Tuple {
+// implicants are the smallest tuples that are always true, the narrow ones first.
+func (t truth) implicants() []Tuple {
 	var out []Tuple
-	row := make([]int, len(used))
-	for width := 1; width <= len(used); width++ {
-		for mask := 1; mask < 1<<len(used); mask++ {
-			if popcount(mask) != width {
+	row := make([]int, len(t.used))
+	for width := 1; width <= len(t.used); width++ {
+		for mask := range 1 << len(t.used) {
+			if bits.OnesCount(uint(mask)) != width {
 				continue
 			}
-			trues, block := map[int]int{}, size
-			for j := range used {
-				if mask>>j&1 == 1 {
-					block /= len(parameters[used[j]].Values)
-				}
-			}
-			var order []int
-			for i := table.next(0); i >= 0; i = table.next(i + 1) {
-				radix(i, used, parameters, row)
-				key := 0
-				for j := range used {
+			for _, i := range t.always(mask) {
+				t.row(i, row)
+				var tuple Tuple
+				for j, p := range t.used {
 					if mask>>j&1 == 1 {
-						key = key*len(parameters[used[j]].Values) + row[j]
+						tuple = append(tuple, Literal{p, row[j]})
 					}
 				}
-				if trues[key]++; trues[key] == block {
-					order = append(order, i)
-				}
-			}
-			for _, i := range order {
-				radix(i, used, parameters, row)
-				t := make(Tuple, 0, width)
-				for j, p := range used {
-					if mask>>j&1 == 1 {
-						t = append(t, Literal{p, row[j]})
-					}
-				}
-				if !slices.ContainsFunc(out, func(shorter Tuple) bool { return shorter.within(t) }) {
-					out = append(out, t)
+				if !slices.ContainsFunc(out, func(narrower Tuple) bool { return narrower.within(tuple) }) {
+					out = append(out, tuple)
 				}
 			}
 		}
@@ -263,11 +253,31 @@ func implicants(table bitset, size int, used []int, parameters []Parameter) []Tu
 	return out
 }
 
-func popcount(mask int) (n int) {
-	for ; mask != 0; mask &= mask - 1 {
-		n++
+// always gives, for each assignment of the masked parameters that is true
+// whatever the others are, one of its combinations.
+func (t truth) always(mask int) []int {
+	rest := 1 // combinations of the parameters that are not masked
+	for j, n := range t.sizes {
+		if mask>>j&1 == 0 {
+			rest *= n
+		}
 	}
-	return n
+	trues := map[int]int{}
+	row := make([]int, len(t.sizes))
+	var out []int
+	for i := t.hits.next(0); i >= 0; i = t.hits.next(i + 1) {
+		t.row(i, row)
+		assignment := 0
+		for j, n := range t.sizes {
+			if mask>>j&1 == 1 {
+				assignment = assignment*n + row[j]
+			}
+		}
+		if trues[assignment]++; trues[assignment] == rest {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // within reports whether every literal of t stands in other.

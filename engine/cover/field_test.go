@@ -2,6 +2,7 @@ package cover
 
 import (
 	"fmt"
+	"math/bits"
 	"testing"
 )
 
@@ -40,7 +41,7 @@ func TestOrthogonalArrays(t *testing.T) {
 				t.Fatalf("%d rows of %d columns", len(rows), len(rows[0]))
 			}
 			for mask := 1; mask < 1<<c.columns; mask++ {
-				if popcount(mask) != c.strength {
+				if bits.OnesCount(uint(mask)) != c.strength {
 					continue
 				}
 				seen := map[int]bool{}

@@ -14,7 +14,8 @@ import (
 const (
 	MinStrength = 2
 	MaxStrength = 4
-	maxTuples   = 1 << 27 // tuples to cover: 256 MB of counts
+	maxTuples   = 1 << 27 // tuples to cover
+	maxValues   = 1 << 14 // values of all parameters: 32 MB of bits at strength 2
 )
 
 // Parameter is one thing that varies.
@@ -77,6 +78,13 @@ func (m Model) Check() error {
 		if err := m.checkTuple(t); err != nil {
 			return err
 		}
+	}
+	values := 0
+	for _, p := range m.Parameters {
+		values += len(p.Values)
+	}
+	if values > maxValues {
+		return fmt.Errorf("%d values over all parameters are more than %d; drop some", values, maxValues)
 	}
 	if n := tuplesOf(m.sizes(), m.strength()); n > maxTuples {
 		return fmt.Errorf("strength %d over %d parameters means more than %d tuples; lower the strength or drop values", m.Strength, len(m.Parameters), maxTuples)
