@@ -338,3 +338,25 @@ func TestRealPolicy(t *testing.T) {
 		t.Logf("%s: %d rows, bound %d, %d pairs", name, len(a.Rows), a.LowerBound, a.Planned)
 	}
 }
+
+// A tool may be named by anybody; the built-in exclusions speak of it still.
+func TestOddToolNames(t *testing.T) {
+	raw := `[{"name":"we\"ird'\\ \u0001\u202e\ud83d\ude00","parameters":{"type":"object","properties":{"query":{"type":"string"}}}},
+		{"name":"get_order","parameters":{"type":"object","properties":{"order_id":{"type":"string"}}}}]`
+	tools, err := axes.LoadTools([]byte(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := axes.Build(tools, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _, err := cover.FromAxes(set, nil, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	point := m.Point(record.Axes{"tool": tools[0].Name, "rule": "unspecified", "stance": "ordinary", "world_state": "missing", "tool_condition": "success", "history": "fresh"})
+	if slices.Contains(point, -1) || m.Allows(point) {
+		t.Errorf("point %v is allowed", point)
+	}
+}
