@@ -439,3 +439,24 @@ func TestWarningsCanBeReadWhole(t *testing.T) {
 	d.press("! >")
 	d.sees("━ Cut")
 }
+
+// TestAPartIsReadAgainWhenOneComesBack: it went on while another was looked at.
+func TestAPartIsReadAgainWhenOneComesBack(t *testing.T) {
+	d := drive(t, newMemory(), 120, 40)
+	d.press("enter")
+	p := d.play
+	p.observe(engine.StageStarted{Stage: engine.StageBefore})
+	main := p.begin(record.Run{ID: "main1", Recipe: "oncall", Role: record.RoleMain}, 2)
+	before := p.begin(record.Run{ID: "before1", Recipe: "oncall", Role: record.RoleBefore, Parent: "main1"}, 9)
+	p.finish(main, p.start(main, 0, 0))
+	p.finish(before, p.start(before, 0, 0))
+	d.frame()
+	d.press("<")
+	d.sees("main1", " 1 ─")
+	for i := 1; i < 9; i++ {
+		p.finish(before, p.start(before, i, 0))
+	}
+	d.frame()
+	d.press(">")
+	d.sees(" 9 ─", "9/9")
+}

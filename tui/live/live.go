@@ -319,7 +319,7 @@ func (m *Model) show(p Part) tea.Cmd {
 		return nil
 	}
 	v.fly(flightsOf(m.news.Flights, v.runID))
-	return tea.Batch(v.readAround(m), v.askPass(m), v.askArms(m), m.play())
+	return tea.Batch(v.readTail(m), v.askPass(m), v.askArms(m), m.play()) // it may have grown unseen
 }
 
 func (m *Model) storyRead(msg storyReadMsg) tea.Cmd {

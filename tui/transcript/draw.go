@@ -80,11 +80,28 @@ func (p pen) gutter() int {
 	return gutter
 }
 
+// facts puts as many facts on a row as fit, and breaks one only where it is longer
+// than a row.
 func (p pen) facts(it *item) []string {
 	var rows []string
-	for _, text := range ui.Wrap(it.title, p.width-2) {
-		rows = append(rows, p.row(ui.S(p.theme.Quiet, text)))
+	line := ""
+	flush := func() {
+		for _, text := range ui.Wrap(line, p.width-2) {
+			rows = append(rows, p.row(ui.S(p.theme.Quiet, text)))
+		}
 	}
+	for _, fact := range strings.Split(it.title, factSeparator) {
+		switch {
+		case line == "":
+			line = fact
+		case ui.Width(line)+len(factSeparator)+ui.Width(fact) <= p.width-2:
+			line += factSeparator + fact
+		default:
+			flush()
+			line = fact
+		}
+	}
+	flush()
 	return rows
 }
 

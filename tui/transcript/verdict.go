@@ -10,6 +10,9 @@ import (
 	"assay/tui/ui"
 )
 
+// factSeparator stands between two facts.
+const factSeparator = "  "
+
 // Facts is a line about a task: which attempt this is, its place on the axes, its
 // fault.
 func Facts(t *record.Task, heldOut bool, key record.Key) string {
@@ -29,7 +32,7 @@ func Facts(t *record.Task, heldOut bool, key record.Key) string {
 	if t.Fault != nil {
 		parts = append(parts, "fault="+t.Fault.Condition+" on "+t.Fault.Tool)
 	}
-	return strings.Join(parts, "  ")
+	return strings.Join(parts, factSeparator)
 }
 
 // MarkOf is how a finished rollout stands under a pass threshold. reward is nil

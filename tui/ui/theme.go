@@ -88,7 +88,7 @@ func dark() Theme {
 	return hues{
 		text: 0xD8DEE9, quiet: 0x9AA5B5, line: 0x4C566A, accent: 0x88C0D0,
 		good: 0xA3BE8C, bad: 0xF28B8B, warn: 0xEBCB8B, info: 0x8FB7E8, fault: 0xD3A6D6,
-		selected: 0x2E3A4D, marked: 0x262C36, panel: 0x1F242D,
+		selected: 0x333842, marked: 0x2A2A2D, panel: 0x1F242D,
 	}.theme("dark")
 }
 
@@ -96,7 +96,7 @@ func light() Theme {
 	return hues{
 		text: 0x1F2328, quiet: 0x57606A, line: 0xAFB8C1, accent: 0x0B5CAD,
 		good: 0x116329, bad: 0xA40E26, warn: 0x7A4B00, info: 0x0550AE, fault: 0x6639A6,
-		selected: 0xD6E6F7, marked: 0xEAEEF2, panel: 0xF3F5F7,
+		selected: 0xD6E6F7, marked: 0xEEEEEE, panel: 0xF3F5F7,
 	}.theme("light")
 }
 
@@ -104,7 +104,7 @@ func contrast() Theme {
 	return hues{
 		text: 0xFFFFFF, quiet: 0xE0E0E0, line: 0xA0A0A0, accent: 0x66E0FF,
 		good: 0x7CFF7C, bad: 0xFFB3B3, warn: 0xFFE34D, info: 0x9CC8FF, fault: 0xFFA8FF,
-		selected: 0x00346B, marked: 0x2A2A2A, panel: 0x000000,
+		selected: 0x00005F, marked: 0x2A2A2A, panel: 0x000000,
 	}.theme("contrast")
 }
 
@@ -114,7 +114,7 @@ func safe() Theme {
 	t := hues{
 		text: 0xE4E4E4, quiet: 0xA8A8A8, line: 0x5A5A5A, accent: 0xF0E442,
 		good: 0x56B4E9, bad: 0xF2A33C, warn: 0xF0E442, info: 0x9FC9E8, fault: 0xE3A3C6,
-		selected: 0x33383F, marked: 0x292D32, panel: 0x1F2226,
+		selected: 0x33383F, marked: 0x2A2A2D, panel: 0x1F2226,
 	}.theme("safe")
 	t.Bad = t.Bad.With(Bold)
 	return t
@@ -124,7 +124,7 @@ func safeLight() Theme {
 	t := hues{
 		text: 0x1F2328, quiet: 0x57606A, line: 0xAFB8C1, accent: 0x005A8C,
 		good: 0x005A8C, bad: 0x9A4500, warn: 0x6B5300, info: 0x005A8C, fault: 0x8A3D6B,
-		selected: 0xDCE8F2, marked: 0xEAEEF2, panel: 0xF3F5F7,
+		selected: 0xDCE8F2, marked: 0xEEEEEE, panel: 0xF3F5F7,
 	}.theme("safe-light")
 	t.Bad = t.Bad.With(Bold)
 	return t

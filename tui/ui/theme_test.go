@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // luminance and contrast follow WCAG 2.1.
@@ -23,6 +25,12 @@ func luminance(c Color) float64 {
 func contrastOf(a, b Color) float64 {
 	x, y := luminance(a), luminance(b)
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+// of256 is the colour that a terminal of 256 colours shows instead.
+func of256(c Color) Color {
+	r, g, b, _ := ansi.Convert256(ansi.RGBColor{R: uint8(c >> 16), G: uint8(c >> 8), B: uint8(c)}).RGBA()
+	return RGB(r>>8<<16 | g>>8<<8 | b>>8)
 }
 
 func TestThemesCanBeRead(t *testing.T) {
@@ -48,6 +56,10 @@ func TestThemesCanBeRead(t *testing.T) {
 			for _, bg := range under {
 				if got := contrastOf(style.FG, bg); got < least {
 					t.Errorf("%s: %s has a contrast of %.2f on #%06X", name, what, got, uint32(bg)&0xFFFFFF)
+				}
+				// 3.9 allows for the steps of a palette of 256.
+				if got := contrastOf(of256(style.FG), of256(bg)); got < least*3.9/4.5 {
+					t.Errorf("%s: %s has a contrast of %.2f on #%06X with 256 colours", name, what, got, uint32(of256(bg))&0xFFFFFF)
 				}
 			}
 		}
