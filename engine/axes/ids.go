@@ -29,9 +29,10 @@ const maxKnownIDs = 1000
 // KnownIDs are the ids that stand in the descriptions, enums, examples and
 // defaults of the tools' reference arguments, in the tools' descriptions, and
 // in the texts (a policy, given asks); in that order, each once, at most a
-// thousand.
+// thousand. An id without a digit (payments-api) is known by being given as an
+// example.
 func KnownIDs(tools []record.Tool, texts ...string) []KnownID {
-	var ids idList
+	ids := idList{ours: ourNames(tools)}
 	for _, t := range tools {
 		for _, a := range arguments(t.Parameters) {
 			if a.isReference() {
@@ -56,11 +57,25 @@ func KnownIDs(tools []record.Tool, texts ...string) []KnownID {
 	return ids.found
 }
 
+// ourNames are the names of tools and arguments: words with marks in them that
+// are no ids.
+func ourNames(tools []record.Tool) map[string]bool {
+	names := map[string]bool{}
+	for _, t := range tools {
+		names[t.Name] = true
+		for _, a := range arguments(t.Parameters) {
+			names[a.Name] = true
+		}
+	}
+	return names
+}
+
 // idList gathers ids, each once.
 type idList struct {
 	found  []KnownID
 	seen   map[string]int      // id to its index in found
 	shapes map[string][]string // shape to the arguments that take ids like it
+	ours   map[string]bool     // names of tools and arguments, which are no ids
 }
 
 func (l *idList) add(argument, id string) {
@@ -88,8 +103,8 @@ func (l *idList) fromArgument(a argument) {
 	for _, raw := range append(append(slices.Clone(a.Examples), a.Example), a.Default) {
 		l.addValue(a.Name, raw)
 	}
-	for _, id := range exampleWords(a.Description) {
-		l.add(a.Name, id)
+	for _, e := range examplesOf(a.Description) {
+		l.add(a.Name, e.id)
 	}
 	for _, token := range idTokens(a.Description) {
 		l.add(a.Name, token.id)
@@ -117,10 +132,20 @@ func placeholder(s string) bool {
 }
 
 // fromText finds ids in prose and gives each to the argument whose thing is
-// named before it, to one that takes ids of its shape, or to the only one.
+// named before it, to one that takes ids of its shape, or to the only one. An
+// example without a digit must look like a name and belong to an argument: prose
+// gives examples of other things too.
 func (l *idList) fromText(text string, references []string) {
 	for _, token := range idTokens(text) {
 		l.add(l.owner(token, references), token.id)
+	}
+	for _, token := range examplesOf(text) {
+		if !looksLikeName(token.id) || l.ours[token.id] {
+			continue
+		}
+		if owner := l.owner(token, references); owner != "" {
+			l.add(owner, token.id)
+		}
 	}
 }
 
@@ -234,41 +259,88 @@ func looksLikeID(word string) bool {
 var (
 	// exampleLead announces examples; what follows up to the end of the sentence is
 	// read for them.
-	exampleLead  = regexp.MustCompile(`(?i)(?:\be\.g\.?,?|\bfor example:?,?|\bsuch as|\bexamples?:|\blike|\bone of:?|\bsay,?)\s+([^.;()\n]*(?:\.[^\s.;()\n][^.;()\n]*)*)`)
+	exampleLead  = regexp.MustCompile(`(?i)(?:\be\.?g\.?,?|\bfor (?:example|instance)[:,]?|\bsuch as:?|\bexamples?:|\blike|\bone of:?|\bsay,?)\s+([^.;()\n]*(?:\.[^\s.;()\n][^.;()\n]*)*)`)
 	quotedWord   = regexp.MustCompile("[\"'`“‘]([\\pL\\pN#@][\\pL\\pN#@_./:-]*)[\"'`”’]")
-	exampleSplit = regexp.MustCompile(`\s*(?:,|/|\bor\b|\band\b)\s*`)
-	bareExample  = regexp.MustCompile(`^[\pL\pN#@][\pL\pN#@_./:-]*$`)
+	exampleSplit = regexp.MustCompile(`\s*(?:,\s*(?:or|and)\b|,|/|\bor\b|\band\b)\s*`)
+	// bareExample is one word, with an article before it and, where it has a mark in
+	// it, with its noun behind it: "the payments-api service".
+	bareExample  = regexp.MustCompile(`(?i)^(?:(?:the|a|an|our|your)\s+)?([\pL\pN#@][\pL\pN#@_./:-]*)(?:\s+(\pL+))?$`)
 	notAnExample = wordSet(`the a an this that etc other others any all more`)
 )
 
-// maxPerExample is how many examples one description may give; more is a list
-// of options rather than ids. Convention.
+// maxPerExample is how many examples are read of one list; more is a list of
+// options rather than ids. Convention.
 const maxPerExample = 12
 
-// exampleWords are the single words that a description gives as examples: "for
-// instance" quoted anywhere after "e.g.", or bare in a list of single words.
-func exampleWords(description string) []string {
-	var out []string
-	add := func(word string) {
-		word = strings.TrimRight(word, ".:/-")
-		if word != "" && len(word) <= maxIDRunes && !placeholder(word) && !notAnExample[strings.ToLower(word)] && len(out) < maxPerExample {
-			out = append(out, word)
-		}
-	}
-	for _, lead := range exampleLead.FindAllStringSubmatch(description, -1) {
-		quoted := quotedWord.FindAllStringSubmatch(lead[1], -1)
-		for _, q := range quoted {
-			add(q[1])
-		}
-		if len(quoted) > 0 {
-			continue
-		}
-		for _, part := range exampleSplit.Split(strings.TrimSpace(lead[1]), -1) {
-			if !bareExample.MatchString(part) {
+// examplesOf are the single words that a text gives as examples: "for instance"
+// quoted anywhere after "e.g.", or bare in a list of single words. Each comes
+// with the words that stand before the list, and the noun behind it last.
+func examplesOf(text string) []idToken {
+	var out []idToken
+	for _, at := range exampleLead.FindAllStringSubmatchIndex(text, -1) {
+		before := wordsBefore(text[:at[0]])
+		for i, e := range examplesIn(text[at[2]:at[3]]) {
+			if i == maxPerExample {
 				break
 			}
-			add(part)
+			e.before = append(slices.Clone(before), e.before...)
+			out = append(out, e)
 		}
 	}
 	return out
+}
+
+// examplesIn are the examples of one list, each with the noun behind it.
+func examplesIn(list string) []idToken {
+	var out []idToken
+	add := func(word string, nouns ...string) {
+		word = strings.TrimRight(word, ".:/-")
+		if word != "" && len(word) <= maxIDRunes && !placeholder(word) && !notAnExample[strings.ToLower(word)] {
+			out = append(out, idToken{id: word, before: nouns})
+		}
+	}
+	if quoted := quotedWord.FindAllStringSubmatch(list, -1); len(quoted) > 0 {
+		for _, q := range quoted {
+			add(q[1])
+		}
+		return out
+	}
+	for _, part := range exampleSplit.Split(strings.TrimSuffix(strings.TrimSpace(list), " etc"), -1) {
+		word := bareExample.FindStringSubmatch(part)
+		switch {
+		case word == nil:
+			return out
+		case word[2] == "":
+			add(word[1])
+		case looksLikeName(word[1]):
+			add(word[1], strings.ToLower(word[2]))
+		default:
+			return out
+		}
+	}
+	return out
+}
+
+// wordsBefore are the last words of the sentence that a text breaks off in.
+func wordsBefore(text string) []string {
+	text = text[max(0, len(text)-ownerWindow*maxIDRunes):]
+	text = text[1+strings.LastIndexAny(text, ".!?;\n"):]
+	words := tokenRun.FindAllString(strings.ToLower(text), -1)
+	return words[max(0, len(words)-ownerWindow):]
+}
+
+// commonParts make a compound word of plain English: on-call, read-only,
+// third-party, follow-up.
+var commonParts = wordSet(`on off up down in out by to of at only free time based related party call day night week month year hour minute term level
+	non pre post re self multi high low mid full half cross long short well real follow back end line wide ready day-to-day first second third last one two
+	check read write same real-time world class case risk cost step side user customer agent`)
+
+// looksLikeName is true of a word that people would only write for a thing:
+// marks in it and no plain English compound, payments-api or billing_worker.
+func looksLikeName(word string) bool {
+	if strings.Contains(word, "_") {
+		return true
+	}
+	parts := strings.Split(strings.ToLower(word), "-")
+	return len(parts) > 1 && !slices.ContainsFunc(parts, func(p string) bool { return commonParts[p] })
 }

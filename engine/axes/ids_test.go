@@ -81,3 +81,40 @@ func BenchmarkKnownIDs(b *testing.B) {
 		axes.KnownIDs(tools, text.String())
 	}
 }
+
+// An id need not have a digit: names are ids where they are given as examples.
+func TestExamplesWithoutDigits(t *testing.T) {
+	service, project := axes.KnownID{Argument: "service", ID: "payments-api"}, axes.KnownID{Argument: "project", ID: "core_infra"}
+	worker := axes.KnownID{Argument: "service", ID: "billing_worker"}
+	for text, want := range map[string][]axes.KnownID{
+		"Restarts a service, such as payments-api.":                                      {service},
+		"Restarts a service (for example billing_worker or payments-api).":               {worker, service},
+		"Works on a service; opens a project such as core_infra.":                        {project},
+		"Takes any service, for instance the payments-api or the billing_worker.":        {service, worker},
+		"Restarts things like the payments-api service.":                                 {service},
+		"Restarts a service, e.g. payments-api, billing_worker etc. and waits.":          {service, worker},
+		"Restarts a service, e.g. `payments-api`.":                                       {service},
+		"Asks a project for help, for example with restart_service.":                     nil,
+		"Tells the project of problems such as read-only, on-call and third-party ones.": nil,
+		"Restarts a service for reasons such as high-severity incidents.":                nil,
+		"Works on a service. Reports things like outages and delays.":                    nil,
+		"Uses a policy of its own, such as payments-api.":                                nil, // of no argument: two could take it
+		"Restarts a service such as restart_service, service or project.":                nil,
+	} {
+		tools := load(t, `[{"name":"restart_service","description":"`+text+`","parameters":{"type":"object","properties":{
+			"service":{"type":"string"},"project":{"type":"string"},"note":{"type":"string"}}}}]`)
+		if diff := cmp.Diff(want, axes.KnownIDs(tools)); diff != "" {
+			t.Errorf("described as %q:\n%s", text, diff)
+		}
+		tools[0].Description = ""
+		if diff := cmp.Diff(want, axes.KnownIDs(tools, text)); diff != "" {
+			t.Errorf("in a policy, %q:\n%s", text, diff)
+		}
+	}
+	tools := load(t, `[{"name":"restart_service","parameters":{"type":"object","properties":{
+		"service":{"type":"string","description":"The service, for instance checkout or the payments-api service, billing_worker etc."}}}}]`)
+	want := []axes.KnownID{{Argument: "service", ID: "checkout"}, service, worker}
+	if diff := cmp.Diff(want, axes.KnownIDs(tools)); diff != "" {
+		t.Errorf("of an argument:\n%s", diff)
+	}
+}
