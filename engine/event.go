@@ -63,6 +63,10 @@ type RolloutRetried struct {
 	Err              error
 }
 
+// RolloutReturned says that a rollout is no longer in flight; its row, where it
+// has one, is on its way to the disk.
+type RolloutReturned struct{ RunID, RolloutID string }
+
 // OutcomesCommitted says that rollouts and their verdicts are on disk.
 type OutcomesCommitted struct {
 	RunID    string
@@ -95,6 +99,7 @@ func (RolloutStarted) event()    {}
 func (StepTaken) event()         {}
 func (TextStreamed) event()      {}
 func (RolloutRetried) event()    {}
+func (RolloutReturned) event()   {}
 func (OutcomesCommitted) event() {}
 func (Warned) event()            {}
 func (RunFinished) event()       {}

@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,16 +35,6 @@ const (
 	// convention, untested.
 	graceOnStop = 10 * time.Second
 )
-
-// planner gives a run its tasks, batch by batch, and hears what came of them.
-type planner interface {
-	// Next is the next batch of tasks; ok is false when there is none. Batch b may
-	// depend on what was observed of batches up to b-2 and on nothing else.
-	Next(context.Context) (batch []record.Posed, ok bool)
-	// Observe hears the outcomes of one batch, in task order, then by eval run and k.
-	Observe(batch int, outcomes []record.Outcome)
-	State() json.RawMessage
-}
 
 // simulation is one run on its way. One goroutine, that of simulate, owns all of
 // it; workers and the committer only pass messages:
@@ -105,31 +93,11 @@ type job struct {
 	k     int
 }
 
-// batch is what is still open of one batch, and what came of it.
-type batch struct {
-	// left counts what each unsettled group still waits for.
-	left     map[groupKey]int
-	order    map[string]int
-	outcomes []record.Outcome
-}
-
 // finished is one rollout that came back from its worker.
 type finished struct {
 	group   *group
 	outcome record.Outcome
 	fault   error // a fault of the program, not of the agent
-}
-
-// commitment is a group of rollouts to write, and now and then how far the run
-// has come.
-type commitment struct {
-	rows   []finished
-	counts *record.Counts
-}
-
-type committed struct {
-	rows []finished
-	err  error
 }
 
 // errAborted and errStoppedByHand are why a worker's context ends.
@@ -177,7 +145,7 @@ func (s *simulation) loop(ctx, work context.Context, abort context.CancelCauseFu
 		select {
 		case f := <-s.finishedCh:
 			if f.fault != nil {
-				s.halt(record.StoppedStorage)
+				s.halt(record.StoppedInterrupted) // what is on disk is whole: a resume goes on from it
 				return f.fault
 			}
 			s.came(f)
@@ -261,114 +229,6 @@ func (s *simulation) obey(want asked, abort context.CancelCauseFunc) {
 	}
 }
 
-// plan opens batches while fewer than two are open. A run without feedback is
-// planned and committed whole before its first rollout.
-func (s *simulation) plan(ctx context.Context) error {
-	if s.upFront && !s.planned {
-		return s.planAll(ctx)
-	}
-	for s.stop == "" && !s.planned && len(s.batches) < batchesInFlight {
-		posed, ok := s.planner.Next(ctx)
-		if s.nextIn < len(s.stored) {
-			posed, ok = s.stored[s.nextIn], true // what is on disk is the run; the planner only moves on
-		} else if ok {
-			if err := s.engine.Sink.CommitTasks(ctx, s.run.ID, posed); err != nil {
-				return err
-			}
-		}
-		if !ok {
-			s.planned = true
-			return nil
-		}
-		s.open(posed)
-		if err := s.closeBatches(ctx); err != nil { // a resumed batch may be whole already
-			return err
-		}
-	}
-	return nil
-}
-
-// warnFewHeldOut says, before anything is spent, that there will be too few
-// held-out tasks for a comparison to say anything.
-func (s *simulation) warnFewHeldOut() {
-	if s.counted || !s.planned {
-		return
-	}
-	s.counted = true
-	if n := s.run.Counts.HeldOut; s.compared && n < minHeldOut {
-		w := fewHeldOut(n)
-		s.run.Warnings = append(s.run.Warnings, w)
-		s.engine.tell(Warned{s.run.ID, w})
-	}
-}
-
-func (s *simulation) planAll(ctx context.Context) error {
-	s.planned = true
-	batches := s.stored
-	if len(batches) == 0 {
-		var all []record.Posed
-		for posed, ok := s.planner.Next(ctx); ok; posed, ok = s.planner.Next(ctx) {
-			batches = append(batches, posed)
-			all = append(all, posed...)
-		}
-		if err := s.engine.Sink.CommitTasks(ctx, s.run.ID, all); err != nil {
-			return err
-		}
-	}
-	for _, posed := range batches {
-		s.open(posed)
-	}
-	return s.closeBatches(ctx)
-}
-
-// open makes the groups of one batch and their jobs.
-func (s *simulation) open(posed []record.Posed) {
-	number := s.nextIn
-	s.nextIn++
-	b := &batch{left: map[groupKey]int{}, order: map[string]int{}}
-	s.batches[number] = b
-	for i := range posed {
-		p := &posed[i]
-		p.Batch = number
-		b.order[p.Task.ID] = p.Order
-		s.run.Counts.Tasks++
-		if p.HeldOut {
-			s.run.Counts.HeldOut++
-		}
-	}
-	s.posed = append(s.posed, posed...)
-	for evalRun := range s.settings.EvalRuns {
-		for i := range posed {
-			s.openGroup(b, &posed[i], evalRun)
-		}
-	}
-	s.engine.tell(TasksPosed{RunID: s.run.ID, Batch: number, Posed: posed})
-}
-
-func (s *simulation) openGroup(b *batch, p *record.Posed, evalRun int) {
-	g := newGroup(p, evalRun, s.settings)
-	for k := range g.repeats {
-		if o := s.past[record.Key{TaskID: p.Task.ID, EvalRun: evalRun, K: k}]; o != nil {
-			g.take(k, o.Reward())
-			b.outcomes = append(b.outcomes, *o)
-			s.started++
-		}
-	}
-	s.run.Counts.Planned += g.wants(s.run.PassThreshold)
-	if n := s.queue(g); n > 0 {
-		b.left[groupKey{p.Task.ID, evalRun}] = n
-	}
-}
-
-// queue makes jobs of what the group wants now, and says how many.
-func (s *simulation) queue(g *group) int {
-	ks := g.next(s.run.PassThreshold)
-	for _, k := range ks {
-		s.ready = append(s.ready, job{g, k})
-	}
-	return len(ks)
-}
-
 // begin starts rollouts up to the limit.
 func (s *simulation) begin(ctx context.Context, want asked) {
 	for s.stop == "" && !want.paused && len(s.ready) > 0 && len(s.inFlight) < want.limit && len(s.waiting) < commitQueue {
@@ -442,6 +302,7 @@ func (s *simulation) toolsOf(t *record.Task) []record.Tool {
 func (s *simulation) came(f finished) {
 	r := &f.outcome.Rollout
 	delete(s.inFlight, r.ID)
+	s.engine.tell(RolloutReturned{RunID: s.run.ID, RolloutID: r.ID})
 	if r.Status == record.StatusAborted {
 		s.started--
 		return
@@ -454,53 +315,6 @@ func (s *simulation) came(f finished) {
 	s.waiting = append(s.waiting, f)
 }
 
-// hand gives the committer what waits, when it is free: while one group is being
-// written the next gathers.
-func (s *simulation) hand() {
-	if s.writing || len(s.waiting) == 0 {
-		return
-	}
-	n := min(len(s.waiting), commitRows)
-	c := commitment{rows: slices.Clone(s.waiting[:n])}
-	if now := s.engine.Now(); now.Sub(s.savedAt) >= saveCountsEvery {
-		counts := s.run.Counts.Clone()
-		c.counts, s.savedAt = &counts, now
-	}
-	s.commitCh <- c
-	s.waiting = slices.Delete(s.waiting, 0, n)
-	s.writing = true
-}
-
-func (s *simulation) commitLoop(ctx context.Context) {
-	for c := range s.commitCh {
-		outcomes := make([]record.Outcome, len(c.rows))
-		for i := range c.rows {
-			outcomes[i] = c.rows[i].outcome
-		}
-		err := s.engine.Sink.CommitOutcomes(ctx, s.run.ID, outcomes)
-		if err == nil && c.counts != nil {
-			err = s.engine.Sink.SaveCounts(ctx, s.run.ID, *c.counts)
-		}
-		s.committedCh <- committed{c.rows, err}
-	}
-}
-
-// settled counts rows that are on disk, tells of them, and opens what waited for
-// them.
-func (s *simulation) settled(ctx context.Context, rows []finished) error {
-	outcomes := make([]record.Outcome, len(rows))
-	for i := range rows {
-		outcomes[i] = rows[i].outcome
-		s.count(&outcomes[i])
-	}
-	s.engine.tell(OutcomesCommitted{RunID: s.run.ID, Outcomes: outcomes, Counts: s.run.Counts.Clone()})
-	for i := range rows {
-		s.advance(rows[i].group, &outcomes[i])
-	}
-	s.callOff(failuresToStop)
-	return s.closeBatches(ctx)
-}
-
 // callOff stops a run whose agent has only failed, or only said nothing, in the
 // first rollouts that came back.
 func (s *simulation) callOff(after int) {
@@ -510,93 +324,5 @@ func (s *simulation) callOff(after int) {
 		s.halt(record.StoppedAgentFailed)
 	case c.Done > 0 && s.empties == c.Done && s.empties >= after:
 		s.halt(record.StoppedEmptyReplies)
-	}
-}
-
-// count adds one outcome to the run's counts.
-func (s *simulation) count(o *record.Outcome) {
-	c := &s.run.Counts
-	r := &o.Rollout
-	if r.Status == record.StatusLost {
-		if c.Lost == nil {
-			c.Lost = map[record.Cause]int{}
-		}
-		c.Lost[r.Cause]++
-		if s.blocked == "" && r.Cause != record.CauseInterrupted {
-			s.blocked = r.Error
-		}
-		return
-	}
-	c.Done++
-	s.back[r.Key.TaskID] = true
-	silent := r.FinalText == ""
-	for i := range r.Steps {
-		switch step := &r.Steps[i]; step.Kind {
-		case record.StepTool:
-			c.Calls++
-			silent = false
-		case record.StepText:
-			silent = silent && step.Text == ""
-		}
-	}
-	if silent {
-		s.empties++
-	}
-	if reward := o.Reward(); reward != nil {
-		c.Graded++
-		if *reward >= s.run.PassThreshold {
-			c.Passed++
-		}
-	}
-}
-
-// cameBack are the tasks of which at least one rollout is done, in their order.
-func (s *simulation) cameBack() []record.Posed {
-	var posed []record.Posed
-	for _, p := range s.posed {
-		if s.back[p.Task.ID] {
-			posed = append(posed, p)
-		}
-	}
-	return posed
-}
-
-// advance moves a group on by one outcome, and its batch with it.
-func (s *simulation) advance(g *group, o *record.Outcome) {
-	key := groupKey{g.posed.Task.ID, g.evalRun}
-	b := s.batches[g.posed.Batch]
-	if !s.upFront { // nobody will ask what came of it
-		b.outcomes = append(b.outcomes, *o)
-	}
-	b.left[key]--
-	if g.take(o.Rollout.Key.K, o.Reward()) {
-		more := s.queue(g)
-		b.left[key] += more
-		s.run.Counts.Planned += more
-	}
-	if b.left[key] == 0 {
-		delete(b.left, key)
-	}
-}
-
-// closeBatches tells the planner of batches that are whole, in their order, and
-// commits the search's state with each.
-func (s *simulation) closeBatches(ctx context.Context) error {
-	for {
-		b := s.batches[s.nextOut]
-		if b == nil || len(b.left) > 0 {
-			return nil
-		}
-		delete(s.batches, s.nextOut)
-		if !s.upFront {
-			slices.SortFunc(b.outcomes, func(x, y record.Outcome) int {
-				return cmp.Or(b.order[x.Rollout.Key.TaskID]-b.order[y.Rollout.Key.TaskID], x.Rollout.Key.Compare(y.Rollout.Key))
-			})
-			s.planner.Observe(s.nextOut, b.outcomes)
-			if err := s.engine.Sink.CommitSearch(ctx, s.run.ID, record.SearchState{Batch: s.nextOut, State: s.planner.State()}); err != nil {
-				return err
-			}
-		}
-		s.nextOut++
 	}
 }

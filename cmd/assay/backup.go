@@ -36,11 +36,7 @@ func hideCommand(s *session) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			return s.withStore(ctx, s.open, func(db *store.DB) error {
-				id, err := db.Resolve(ctx, args[0])
-				if err != nil {
-					return err
-				}
+			return s.withRun(ctx, s.open, args[0], func(db *store.DB, id string) error {
 				if err := db.Hide(ctx, id, !undo); err != nil {
 					return err
 				}
@@ -68,11 +64,7 @@ func purgeCommand(s *session) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			return s.withStore(ctx, s.open, func(db *store.DB) error {
-				id, err := db.Resolve(ctx, args[0])
-				if err != nil {
-					return err
-				}
+			return s.withRun(ctx, s.open, args[0], func(db *store.DB, id string) error {
 				if err := db.Purge(ctx, id, withLabels); err != nil {
 					return err
 				}

@@ -29,11 +29,7 @@ func cutCommand(s *session) *cobra.Command {
 			if err := oneOf("--format", format, "whileai", "trl", "openai"); err != nil {
 				return err
 			}
-			return s.withStore(ctx, s.open, func(db *store.DB) error {
-				id, err := db.Resolve(ctx, args[0])
-				if err != nil {
-					return err
-				}
+			return s.withRun(ctx, s.open, args[0], func(db *store.DB, id string) error {
 				file := out
 				if file == "" {
 					file = filepath.Join(filepath.Dir(s.file()), id+"."+target+".jsonl")

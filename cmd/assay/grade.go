@@ -39,11 +39,7 @@ func gradeCommand(s *session) *cobra.Command {
 			if try != "" {
 				open = s.read
 			}
-			return s.withStore(ctx, open, func(db *store.DB) error {
-				id, err := db.Resolve(ctx, args[0])
-				if err != nil {
-					return err
-				}
+			return s.withRun(ctx, open, args[0], func(db *store.DB, id string) error {
 				e := s.newEngine(db, nil)
 				if try != "" {
 					r, err := e.TryMarker(ctx, id, try)

@@ -99,13 +99,9 @@ func exportCommand(s *session) *cobra.Command {
 				return err
 			}
 			ctx := c.Context()
-			return s.withStore(ctx, s.read, func(db *store.DB) error {
-				id, err := db.Resolve(ctx, args[0])
-				if err != nil {
-					return err
-				}
+			return s.withRun(ctx, s.read, args[0], func(db *store.DB, id string) error {
 				if out == "" {
-					_, err = exchange.WriteRows(ctx, db, id, record.SampleQuery{Statuses: []record.Status{record.StatusDone, record.StatusLost}}, s.out)
+					_, err := exchange.WriteRows(ctx, db, id, record.SampleQuery{Statuses: []record.Status{record.StatusDone, record.StatusLost}}, s.out)
 					return err
 				}
 				n, err := exchange.ExportRows(ctx, db, id, out)

@@ -38,11 +38,7 @@ func labelsExportCommand(s *session) *cobra.Command {
 				return err
 			}
 			ctx := c.Context()
-			return s.withStore(ctx, s.read, func(db *store.DB) error {
-				id, err := db.Resolve(ctx, args[0])
-				if err != nil {
-					return err
-				}
+			return s.withRun(ctx, s.read, args[0], func(db *store.DB, id string) error {
 				n, err := exchange.WriteLabels(ctx, db, id, format, s.out)
 				if err == nil && n == 0 {
 					s.say(fmt.Sprintf("run %s has no labels", id))
@@ -76,11 +72,7 @@ func labelsImportCommand(s *session) *cobra.Command {
 				return err
 			}
 			o.Kind, o.At = record.GoldKind(kind), time.Now()
-			return s.withStore(ctx, s.open, func(db *store.DB) error {
-				id, err := db.Resolve(ctx, args[0])
-				if err != nil {
-					return err
-				}
+			return s.withRun(ctx, s.open, args[0], func(db *store.DB, id string) error {
 				o.RunID = id
 				var r exchange.LabelReport
 				if truth {

@@ -18,11 +18,7 @@ func passCommand(s *session) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			return s.withStore(ctx, s.read, func(db *store.DB) error {
-				id, err := db.Resolve(ctx, args[0])
-				if err != nil {
-					return err
-				}
+			return s.withRun(ctx, s.read, args[0], func(db *store.DB, id string) error {
 				r, err := s.newEngine(db, nil).Pass(ctx, id, allTasks)
 				if err != nil {
 					return err

@@ -40,11 +40,7 @@ func rowsCommand(s *session) *cobra.Command {
 			if canonical && (fields != "" || s.json) {
 				return record.Problemf("usage", "leave out --fields and --json", "--canonical prints whole rows as lines")
 			}
-			return s.withStore(ctx, s.read, func(db *store.DB) error {
-				id, err := db.Resolve(ctx, args[0])
-				if err != nil {
-					return err
-				}
+			return s.withRun(ctx, s.read, args[0], func(db *store.DB, id string) error {
 				return s.writeRows(ctx, db, id, filter, names, canonical)
 			})
 		},

@@ -123,11 +123,7 @@ func resumeCommand(s *session) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			return s.withStore(ctx, s.open, func(db *store.DB) error {
-				id, err := db.Resolve(ctx, args[0])
-				if err != nil {
-					return err
-				}
+			return s.withRun(ctx, s.open, args[0], func(db *store.DB, id string) error {
 				if out == "" {
 					out = filepath.Dir(s.file())
 				}

@@ -130,8 +130,8 @@ func showCommand(s *session) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			return s.withStore(ctx, s.read, func(db *store.DB) error {
-				r, err := s.show(ctx, db, args[0])
+			return s.withRun(ctx, s.read, args[0], func(db *store.DB, id string) error {
+				r, err := s.show(ctx, db, id)
 				if err != nil {
 					return err
 				}
@@ -141,11 +141,7 @@ func showCommand(s *session) *cobra.Command {
 	}
 }
 
-func (s *session) show(ctx context.Context, db *store.DB, name string) (*showResult, error) {
-	id, err := db.Resolve(ctx, name)
-	if err != nil {
-		return nil, err
-	}
+func (s *session) show(ctx context.Context, db *store.DB, id string) (*showResult, error) {
 	run, err := db.Run(ctx, id)
 	if err != nil {
 		return nil, err

@@ -101,6 +101,17 @@ func (s *session) withStore(ctx context.Context, open func(context.Context) (*st
 	return do(db)
 }
 
+// withRun is withStore for a command about one run: name is resolved to its id.
+func (s *session) withRun(ctx context.Context, open func(context.Context) (*store.DB, error), name string, do func(db *store.DB, runID string) error) error {
+	return s.withStore(ctx, open, func(db *store.DB) error {
+		id, err := db.Resolve(ctx, name)
+		if err != nil {
+			return err
+		}
+		return do(db, id)
+	})
+}
+
 // newEngine is an engine on one database.
 func (s *session) newEngine(db *store.DB, observe func(engine.Event)) *engine.Engine {
 	return &engine.Engine{

@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"assay/engine/record"
+)
+
+// commitment is a group of rollouts to write, and now and then how far the run
+// has come.
+type commitment struct {
+	rows   []finished
+	counts *record.Counts
+}
+
+type committed struct {
+	rows []finished
+	err  error
+}
+
+// hand gives the committer what waits, when it is free: while one group is being
+// written the next gathers.
+func (s *simulation) hand() {
+	if s.writing || len(s.waiting) == 0 {
+		return
+	}
+	n := min(len(s.waiting), commitRows)
+	c := commitment{rows: slices.Clone(s.waiting[:n])}
+	if now := s.engine.Now(); now.Sub(s.savedAt) >= saveCountsEvery {
+		counts := s.run.Counts.Clone()
+		c.counts, s.savedAt = &counts, now
+	}
+	s.commitCh <- c
+	s.waiting = slices.Delete(s.waiting, 0, n)
+	s.writing = true
+}
+
+func (s *simulation) commitLoop(ctx context.Context) {
+	for c := range s.commitCh {
+		outcomes := make([]record.Outcome, len(c.rows))
+		for i := range c.rows {
+			outcomes[i] = c.rows[i].outcome
+		}
+		err := s.engine.Sink.CommitOutcomes(ctx, s.run.ID, outcomes)
+		if err == nil && c.counts != nil {
+			err = s.engine.Sink.SaveCounts(ctx, s.run.ID, *c.counts)
+		}
+		s.committedCh <- committed{c.rows, err}
+	}
+}
+
+// settled counts rows that are on disk, tells of them, and opens what waited for
+// them.
+func (s *simulation) settled(ctx context.Context, rows []finished) error {
+	outcomes := make([]record.Outcome, len(rows))
+	for i := range rows {
+		outcomes[i] = rows[i].outcome
+		s.count(&outcomes[i])
+	}
+	s.engine.tell(OutcomesCommitted{RunID: s.run.ID, Outcomes: outcomes, Counts: s.run.Counts.Clone()})
+	for i := range rows {
+		s.advance(rows[i].group, &outcomes[i])
+	}
+	s.callOff(failuresToStop)
+	return s.closeBatches(ctx)
+}
+
+// count adds one outcome to the run's counts.
+func (s *simulation) count(o *record.Outcome) {
+	c := &s.run.Counts
+	r := &o.Rollout
+	if r.Status == record.StatusLost {
+		if c.Lost == nil {
+			c.Lost = map[record.Cause]int{}
+		}
+		c.Lost[r.Cause]++
+		if s.blocked == "" && r.Cause != record.CauseInterrupted {
+			s.blocked = r.Error
+		}
+		return
+	}
+	c.Done++
+	s.back[r.Key.TaskID] = true
+	silent := r.FinalText == ""
+	for i := range r.Steps {
+		switch step := &r.Steps[i]; step.Kind {
+		case record.StepTool:
+			c.Calls++
+			silent = false
+		case record.StepText:
+			silent = silent && step.Text == ""
+		}
+	}
+	if silent {
+		s.empties++
+	}
+	if reward := o.Reward(); reward != nil {
+		c.Graded++
+		if *reward >= s.run.PassThreshold {
+			c.Passed++
+		}
+	}
+}
+
+// cameBack are the tasks of which at least one rollout is done, in their order.
+func (s *simulation) cameBack() []record.Posed {
+	var posed []record.Posed
+	for _, p := range s.posed {
+		if s.back[p.Task.ID] {
+			posed = append(posed, p)
+		}
+	}
+	return posed
+}
