@@ -66,6 +66,9 @@ func behave(name string, args []string) int {
 	if name == "sleeper" {
 		return hang()
 	}
+	if serve, ok := toolServers[name]; ok {
+		return serve()
+	}
 	play, known := behaviours[name]
 	if !known {
 		fmt.Fprintln(os.Stderr, "no behaviour", name)
