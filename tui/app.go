@@ -58,6 +58,7 @@ type root struct {
 	begins   bool  // one is being begun
 	stops    int   // how often it was asked to stop
 	leaving  bool  // the program ends when the story has
+	halted   bool  // the story was stopped and has ended, and no key was pressed since
 	storyIDs map[string]bool
 
 	width, height int
@@ -228,10 +229,16 @@ func (m *root) key(msg tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 	}
-	if a, ok := ui.Lookup(m.actions(), key); ok {
-		return m.do(a.ID)
+	a, ok := ui.Lookup(m.actions(), key)
+	halted := m.halted
+	m.halted = false
+	switch {
+	case !ok:
+		return nil
+	case halted && a.ID == ui.Stop: // meant for the story, which was quicker
+		return ui.Toast("The run has stopped already; Ctrl-C again leaves")
 	}
-	return nil
+	return m.do(a.ID)
 }
 
 func (m *root) answer(key string) tea.Cmd {

@@ -222,6 +222,10 @@ func TestCtrlCDrainsThenAborts(t *testing.T) {
 	}
 	d.sees("Stopped; what had finished is saved")
 	d.press("ctrl+c")
+	if d.quit {
+		t.Fatal("a third Ctrl-C, meant for the story, ends the program")
+	}
+	d.press("ctrl+c")
 	if !d.quit {
 		t.Fatal("Ctrl-C does not leave with nothing running")
 	}

@@ -86,6 +86,7 @@ func (m *root) ended(msg endedMsg) tea.Cmd {
 	last, _ := m.box.empty(true)
 	heard := m.live.Update(last)
 	stopped := m.stops > 0
+	m.halted = stopped
 	m.story, m.stops = nil, 0
 	m.storyIDs = map[string]bool{}
 	m.runs.SetActive(m.storyIDs)
