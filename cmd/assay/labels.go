@@ -75,6 +75,7 @@ func labelsImportCommand(s *session) *cobra.Command {
 			return s.withRun(ctx, s.open, args[0], func(db *store.DB, id string) error {
 				o.RunID = id
 				var r exchange.LabelReport
+				var err error
 				if truth {
 					r, err = importTruth(ctx, db, id, o.At)
 				} else {
