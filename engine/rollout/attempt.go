@@ -25,7 +25,8 @@ type attempt struct {
 	takeEmpty bool // an empty reply counts: it was retried before
 	world     *world.World
 	person    Person
-	stop      context.CancelFunc // ends the turn's context
+	address   *record.WorldAddress // where the world is served, nil where it is not
+	stop      context.CancelFunc   // ends the turn's context
 
 	mu      sync.Mutex    // an agent may call from goroutines of its own
 	log     []record.Step // log[0] is the ask
@@ -49,6 +50,7 @@ func (a *attempt) run(ctx context.Context) error {
 	if err := a.prepare(); err != nil {
 		return err
 	}
+	defer a.serve()()
 	for turn := 0; ; turn++ {
 		reply, err := a.ask(ctx, turn)
 		if err == nil {
@@ -105,6 +107,17 @@ func (a *attempt) prepare() error {
 	}
 	a.person = person
 	return nil
+}
+
+// serve opens the world to calls from outside, where the runner serves worlds;
+// closed ends that.
+func (a *attempt) serve() (closed func()) {
+	if a.world == nil || a.runner.Serve == nil {
+		return func() {}
+	}
+	address, closed := a.runner.Serve(a.reach)
+	a.address = &address
+	return closed
 }
 
 // byUser puts an error down to the person unless it says otherwise.
@@ -185,6 +198,10 @@ func (a *attempt) turn(turn int) record.Turn {
 	} else {
 		t.Call = func(_ context.Context, call record.ToolCall) record.ToolResult { return a.call(turn, call) }
 	}
+	if a.address != nil {
+		address := *a.address
+		t.World = &address
+	}
 	if tell := r.Hooks.Text; tell != nil {
 		t.Stream = func(d record.Delta) { tell(a.out.ID, d) }
 	}
@@ -224,12 +241,25 @@ func (a *attempt) append(step record.Step) {
 	}
 }
 
-// call asks the world and records the step.
+// reach is a call from outside. It belongs to the turn that is open when it
+// comes.
+func (a *attempt) reach(_ context.Context, call record.ToolCall) record.ToolResult {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.answerCall(a.open >= 0, call)
+}
+
+// call is a call that the agent makes through its turn.
 func (a *attempt) call(turn int, call record.ToolCall) record.ToolResult {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	return a.answerCall(a.open == turn, call)
+}
+
+// answerCall asks the world and records the step. The lock is held.
+func (a *attempt) answerCall(open bool, call record.ToolCall) record.ToolResult {
 	switch {
-	case a.open != turn:
+	case !open:
 		return closedResult("the turn is over")
 	case a.calls >= a.runner.ready.maxCalls:
 		a.flooded = true

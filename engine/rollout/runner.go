@@ -88,6 +88,11 @@ type Runner struct {
 	Dials     *world.Dials // nil means world.DefaultDials
 	Hooks     Hooks
 
+	// Serve opens one rollout's world to an agent that calls it from outside its
+	// turn, over MCP: it gives the address, and closed ends the service. A call is a
+	// step of the turn that is open when it comes; between turns it is refused. nil
+	// serves nothing.
+	Serve func(ask func(context.Context, record.ToolCall) record.ToolResult) (address record.WorldAddress, closed func())
 	// Person plays the user of a task; nil plays the scripted one.
 	Person func(task *record.Task, draws *rand.Rand) (Person, error)
 	// Now is the clock; nil means time.Now.
