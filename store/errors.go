@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 
+	"assay/engine/record"
+
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -55,6 +57,15 @@ func (e *Error) Error() string {
 
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// As lets errors.As find the error as the [record.Problem] that the program shows.
+func (e *Error) As(target any) bool {
+	p, ok := target.(**record.Problem)
+	if ok {
+		*p = &record.Problem{Code: string(e.Code), Message: e.Message, Where: e.Where, Fix: e.Fix, Err: e.Err}
+	}
+	return ok
+}
 
 // CodeOf is the code of the first [Error] in err's chain, "" where there is none.
 func CodeOf(err error) Code {

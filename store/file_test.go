@@ -121,6 +121,14 @@ func write(t testing.TB, path, text string) {
 	}
 }
 
+func TestErrorsAreProblems(t *testing.T) {
+	_, err := OpenReadOnly(t.Context(), filepath.Join(t.TempDir(), "none.db"), Options{})
+	var p *record.Problem
+	if !errors.As(err, &p) || p.Code != "not_found" || p.Fix == "" || p.Where == "" || !errors.Is(p, fs.ErrNotExist) {
+		t.Errorf("%v is the problem %+v", err, p)
+	}
+}
+
 func TestOpenWhereNothingIs(t *testing.T) {
 	folder := t.TempDir()
 	_, err := Open(t.Context(), filepath.Join(folder, "not", "there.db"), Options{})

@@ -449,34 +449,3 @@ func readCSVText(cell string) (record.Text, error) {
 	}
 	return record.Text(cell), nil
 }
-
-// truthAnnotator is who the labels of the builtin agent's truth are by.
-const truthAnnotator = "truth"
-
-// ImportTruth appends what the builtin agent says of its own rollouts as program
-// labels. A run without any truth is an error.
-func ImportTruth(ctx context.Context, db *store.DB, runID string, at time.Time) (LabelReport, error) {
-	report := LabelReport{Unmatched: []string{}, Conflicts: []Conflict{}, Skipped: []Skipped{}}
-	var labels []record.Label
-	for s, err := range db.Samples(ctx, runID, record.SampleQuery{}) {
-		if err != nil {
-			return report, err
-		}
-		truth, ok := record.TruthOf(s.Rollout.Privileged)
-		if !ok {
-			report.Unmatched = append(report.Unmatched, s.Rollout.Key.String())
-			continue
-		}
-		label := record.Label{RolloutID: s.Rollout.ID, Annotator: truthAnnotator, Verdict: record.VerdictFail, Kind: record.GoldProgram, Note: record.Text(truth.Fault), Blind: true, At: at}
-		if truth.OK {
-			label.Verdict = record.VerdictPass
-		}
-		labels = append(labels, label)
-	}
-	report.Labels, report.Matched = len(labels), len(labels)
-	if len(labels) == 0 {
-		return report, &store.Error{Code: store.CodeNotFound, Where: runID, Message: fmt.Sprintf("no rollout of run %s carries a truth", runID), Fix: "only runs of the builtin agent do; label by hand, or give a file"}
-	}
-	_, err := db.AddLabels(ctx, labels)
-	return report, err
-}

@@ -165,27 +165,3 @@ func TestLabelFileRefused(t *testing.T) {
 		}
 	}
 }
-
-func TestTruthBecomesProgramLabels(t *testing.T) {
-	db := openNew(t)
-	makeRun(t, db, "run1")
-	report, err := ImportTruth(t.Context(), db, "run1", start)
-	if err != nil || report.Labels != 8 || len(report.Unmatched) != 0 { // nine rollouts, one of them lost
-		t.Fatalf("%+v, %v", report, err)
-	}
-	gold, err := db.GoldOf(t.Context(), "run1")
-	if err != nil || len(gold) != 8 {
-		t.Fatal(len(gold), err)
-	}
-	for id, g := range gold {
-		if g.Kind != record.GoldProgram || *g.Reward != 1 {
-			t.Errorf("%s: %+v", id, g)
-		}
-	}
-	if _, err := importText(t, db, `{"prompt":"a","reward":1}`, ImportOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ImportTruth(t.Context(), db, "imported", start); store.CodeOf(err) != store.CodeNotFound {
-		t.Errorf("a run without truth: %v", err)
-	}
-}
