@@ -201,6 +201,18 @@ func TestQuitAsksOnlyWhileWorkIsRunning(t *testing.T) {
 	}
 }
 
+func TestTheQuestionGoesWithTheRun(t *testing.T) {
+	d := drive(t, saved(), 80, 24)
+	underway(d)
+	d.press("q")
+	d.end()
+	d.seesNot("Leave while")
+	d.press("y q")
+	if !d.quit {
+		t.Fatal("q does not leave")
+	}
+}
+
 func TestCtrlCDrainsThenAborts(t *testing.T) {
 	d := drive(t, saved(), 100, 30)
 	underway(d)

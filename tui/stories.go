@@ -87,6 +87,9 @@ func (m *root) ended(msg endedMsg) tea.Cmd {
 	heard := m.live.Update(last)
 	stopped := m.stops > 0
 	m.halted = stopped
+	if m.ask != nil && m.ask.Confirm.Question == leaveQuestion {
+		m.ask = nil // there is nothing to ask about any more
+	}
 	m.story, m.stops = nil, 0
 	m.storyIDs = map[string]bool{}
 	m.runs.SetActive(m.storyIDs)
@@ -116,6 +119,8 @@ func (m *root) open(runID string) tea.Cmd {
 	return m.saved.Open(runID, nil)
 }
 
+const leaveQuestion = "Leave while a run is on its way?"
+
 // leave ends the program; while work is running it asks, and says what becomes of
 // the work.
 func (m *root) leave() tea.Cmd {
@@ -123,7 +128,7 @@ func (m *root) leave() tea.Cmd {
 		return tea.Quit
 	}
 	return ui.Ask(ui.Confirm{
-		Question: "Leave while a run is on its way?",
+		Question: leaveQuestion,
 		Says:     "Rollouts in flight finish and are saved, then the program ends. The rest waits: resume goes on where it stopped.",
 		Yes:      "Leave",
 	}, func() tea.Msg { return leaveMsg{} })
