@@ -132,8 +132,8 @@ func examples(depth int) *rapid.Generator[any] {
 	})
 }
 
-// The shape of an example is kept, and its numbers move by a third at most.
-func TestExampleIsKept(t *testing.T) {
+// W6: the shape of an example is kept, and its numbers move by a third at most.
+func TestW6GivenShapeIsKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		example := rapid.MapOfN(rapid.SampledFrom([]string{"sum", "label", "parts", "size", "open", "owner"}), examples(3), 1, 6).Draw(t, "example")
 		tool := shopTools()[0]
@@ -191,9 +191,9 @@ func differs(want, got any, at string) string {
 	return ""
 }
 
-// Any sequence of calls gives the same answers twice, all of them JSON, and a
+// W2: any sequence of calls gives the same answers twice, all of them JSON, and a
 // read repeated at once repeats its answer.
-func TestSameStateSameAnswer(t *testing.T) {
+func TestW2SameCallInTheSameStateSameAnswer(t *testing.T) {
 	states := []string{record.EntityExists, record.EntityMissing, record.EntityActedOn, record.EntityDuplicate, record.EntityPartial, record.EntityUnknown}
 	tools := world.Compile(shopTools())
 	rapid.Check(t, func(t *rapid.T) {
@@ -227,8 +227,8 @@ func TestSameStateSameAnswer(t *testing.T) {
 	})
 }
 
-// No argument but a locator comes back in the answer to its own call.
-func TestArgumentsAreNotEchoed(t *testing.T) {
+// W1: no argument but a locator comes back in the answer to its own call.
+func TestW1NoArgumentComesBackAsAFinding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tool := rapid.SampledFrom(shopTools()).Draw(t, "tool")
 		mark := "Zq" + rapid.StringMatching(`[A-Z]{6}`).Draw(t, "mark")

@@ -41,27 +41,3 @@ func TestReplay(t *testing.T) {
 		}
 	}
 }
-
-func TestDeadTools(t *testing.T) {
-	step := func(tool string, failed bool, fault string) record.Step {
-		return record.Step{Kind: record.StepTool, Tool: tool, Result: json.RawMessage(`{"error":"not_found"}`), IsError: failed, Fault: fault}
-	}
-	var tally world.Tally
-	if len(tally.Dead()) != 0 {
-		t.Fatal("an empty tally has dead tools")
-	}
-	for range 9 {
-		tally.Add([]record.Step{step("dead", true, ""), step("faulted", true, "timeout"), {Kind: record.StepTool, Tool: "no_such", IsError: true, Result: json.RawMessage(`{"error":"unknown_tool"}`)}})
-	}
-	for range 8 {
-		tally.Add([]record.Step{step("unlucky", true, "")}) // 0 of 8 has an upper end of 0.324, 0 of 9 of 0.299
-	}
-	tally.Add([]record.Step{step("dead", true, "timeout"), step("alive", false, "")})
-	dead := tally.Dead()
-	if len(dead) != 1 || dead[0] != (world.ToolUse{Tool: "dead", Calls: 9, Faulted: 1}) {
-		t.Errorf("%+v", dead)
-	}
-	if uses := tally.Uses(); len(uses) != 4 || uses[0].Tool != "alive" || uses[2].Tool != "faulted" || uses[2].Faulted != 9 || uses[2].Calls != 0 {
-		t.Errorf("%+v", uses)
-	}
-}

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -281,17 +282,20 @@ func (t *tool) read(raw json.RawMessage, limit int) (map[string]any, *refusal) {
 	if len(raw) > limit {
 		return nil, invalid(fmt.Sprintf("the arguments are %d bytes long; the limit is %d", len(raw), limit), "send less, or a reference to it")
 	}
-	if len(raw) == 0 {
+	if len(bytes.TrimSpace(raw)) == 0 {
 		return map[string]any{}, nil
 	}
+	// A step keeps arguments that are no JSON as a JSON string. So both are refused in
+	// the same words: a rollout that is replayed meets what it met.
+	const notJSON = "the arguments are text that is not JSON"
 	var decoded any
 	if err := json.Unmarshal(raw, &decoded); err != nil {
-		return nil, invalid("the arguments are not JSON", t.usage())
+		return nil, invalid(notJSON, t.usage())
 	}
 	if text, ok := decoded.(string); ok {
 		decoded = nil
 		if json.Unmarshal([]byte(text), &decoded) != nil && strings.TrimSpace(text) != "" {
-			return nil, invalid("the arguments are text, not a JSON object", t.usage())
+			return nil, invalid(notJSON, t.usage())
 		}
 	}
 	switch args := decoded.(type) {

@@ -170,6 +170,7 @@ func TestRefusesBadArguments(t *testing.T) {
 	w := world.New(task("order ORD-1042, my mail is user@example.com"), shopTools())
 	for _, tt := range []struct{ name, tool, arguments, says string }{
 		{"not JSON", "get_order", `{"order_id":`, "not JSON"},
+		{"not JSON, as a step keeps it", "get_order", `"{\"order_id\":"`, "not JSON"},
 		{"an array", "get_order", `[1]`, "no JSON object"},
 		{"text", "get_order", `"ORD-1042"`, "text"},
 		{"missing", "get_order", `{}`, `"order_id\" is missing`},
