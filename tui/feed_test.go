@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -98,18 +99,29 @@ func TestFeedTellsOnceAFrame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newMailbox(time.Now)
 		ctx, cancel := context.WithCancel(t.Context())
-		var told []time.Time
+		var mu sync.Mutex
+		var all []time.Time
 		var done sync.WaitGroup
 		done.Go(func() {
-			feed(ctx, b, func(n live.News) { told = append(told, time.Now()) })
+			feed(ctx, b, func(n live.News) {
+				mu.Lock()
+				defer mu.Unlock()
+				all = append(all, time.Now())
+			})
 		})
+		heard := func() []time.Time {
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(all)
+		}
 		begin := time.Now()
 		b.observe(engine.RolloutStarted{RolloutID: "a"})
 		for range 2000 { // two seconds of a thousand events each
 			b.observe(engine.StepTaken{RolloutID: "a"})
 			time.Sleep(time.Millisecond)
 		}
-		synctest.Wait()
+		told := heard()
 		busy := len(told)
 		if most := int(2*time.Second/frame) + 2; busy > most || busy < most/2 {
 			t.Errorf("told %d times in two seconds, want at most %d", busy, most)
@@ -123,18 +135,15 @@ func TestFeedTellsOnceAFrame(t *testing.T) {
 			t.Errorf("the first news took %v", told[0].Sub(begin))
 		}
 		time.Sleep(3 * heartbeat)
-		synctest.Wait()
-		if beats := len(told) - busy; beats < 2 || beats > 4 {
+		if beats := len(heard()) - busy; beats < 2 || beats > 4 {
 			t.Errorf("%d heartbeats in three while a rollout is in flight", beats)
 		}
 		b.observe(engine.OutcomesCommitted{Outcomes: []record.Outcome{{Rollout: record.Rollout{ID: "a"}}}})
 		time.Sleep(frame)
-		synctest.Wait()
-		idle := len(told)
+		idle := len(heard())
 		time.Sleep(time.Hour)
-		synctest.Wait()
-		if len(told) != idle {
-			t.Errorf("told %d times in an idle hour", len(told)-idle)
+		if n := len(heard()) - idle; n != 0 {
+			t.Errorf("told %d times in an idle hour", n)
 		}
 		cancel()
 		done.Wait()
