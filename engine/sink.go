@@ -60,7 +60,8 @@ type Source interface {
 	TaskRates(ctx context.Context, runID string) ([]record.TaskRate, error)
 	// SearchStates are the committed states of a run's search, in batch order.
 	SearchStates(ctx context.Context, runID string) ([]record.SearchState, error)
-	// Trained is which of the tasks went into a training file before now.
+	// Trained is which of the tasks went into a training file before now; nil tasks
+	// ask for all that did.
 	Trained(ctx context.Context, taskIDs []string) (map[string]bool, error)
 	// Reports are the saved reports of a story, oldest first.
 	Reports(ctx context.Context, runID, kind string) ([]record.SavedReport, error)

@@ -47,44 +47,10 @@ func (db *DB) resolvePrefix(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	fix := "see `assay runs`"
-	if near := nearest(name, known); near != "" {
+	if near := record.Nearest(name, known); near != "" {
 		fix = fmt.Sprintf("did you mean %q? %s", near, fix)
 	}
 	return "", notFound("run", name, fix)
-}
-
-// nearest is the known word with the fewest edits to name, "" where every word
-// needs more edits than half its letters.
-func nearest(name string, known []string) string {
-	best, bestCost := "", 0
-	for _, k := range known {
-		cost := edits(name, k)
-		if cost <= len(k)/2 && (best == "" || cost < bestCost) {
-			best, bestCost = k, cost
-		}
-	}
-	return best
-}
-
-// edits is the Levenshtein distance in bytes.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // Purge really removes a hidden run and the runs of its story: rollouts,

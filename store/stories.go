@@ -175,13 +175,17 @@ func (db *DB) Exports(ctx context.Context, runID string) ([]record.ExportRecord,
 }
 
 // Trained is which of the tasks went into a training file before now, or were
-// about to.
+// about to; nil tasks ask for all that did.
 func (db *DB) Trained(ctx context.Context, taskIDs []string) (map[string]bool, error) {
-	asked, err := record.Marshal(taskIDs)
-	if err != nil {
-		return nil, err
+	query, args := "SELECT DISTINCT task_id FROM exports", []any{}
+	if taskIDs != nil {
+		asked, err := record.Marshal(taskIDs)
+		if err != nil {
+			return nil, err
+		}
+		query, args = "SELECT DISTINCT e.task_id FROM json_each(?) j JOIN exports e ON e.task_id = j.value", []any{string(asked)}
 	}
-	ids, err := db.strings(ctx, "SELECT DISTINCT e.task_id FROM json_each(?) j JOIN exports e ON e.task_id = j.value", string(asked))
+	ids, err := db.strings(ctx, query, args...)
 	trained := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		trained[id] = true

@@ -99,11 +99,30 @@ func (s *session) checkDatabase(ctx context.Context) check {
 		c.Says, c.Fix = p.Message, p.Fix
 	case !found.OK:
 		c.Says = fmt.Sprintf("%s is damaged: %s", s.file(), strings.Join(found.Problems[:min(3, len(found.Problems))], "; "))
-		c.Fix = "copy what can be read: assay backup rescued.db"
+		c.Fix = s.recover(ctx)
 	default:
 		c.OK, c.Says = true, s.file()+" is whole"
 	}
 	return c
+}
+
+// recover copies what can be read of a damaged database into a new file beside it
+// and says so. The damaged file is only read.
+func (s *session) recover(ctx context.Context) string {
+	to := s.file() + ".recovered"
+	if _, err := os.Stat(to); err == nil {
+		return "what could be read is in " + to + " from before: use it with --db, or move it away and run doctor again"
+	}
+	tables, err := store.Recover(ctx, s.file(), to, s.storeOptions())
+	if err != nil {
+		return "copying what can be read failed: " + problemOf(err).Message
+	}
+	copied, lost := 0, 0
+	for _, t := range tables {
+		copied += t.Copied
+		lost += t.Lost
+	}
+	return fmt.Sprintf("%d rows were copied into %s, %d could not be read: go on with --db %s", copied, to, lost, to)
 }
 
 func (s *session) checkCache() check {

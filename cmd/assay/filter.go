@@ -60,10 +60,10 @@ var (
 		"judge_status":  func(r *record.Row) string { return string(r.JudgeStatus) },
 		"held_out":      func(r *record.Row) string { return strconv.FormatBool(r.HeldOut != nil && *r.HeldOut) },
 		"fault": func(r *record.Row) string {
-			if len(r.Faults) == 0 {
-				return ""
+			for _, f := range r.Faults { // a task has one
+				return f.Mode
 			}
-			return r.Faults[0].Condition
+			return ""
 		},
 	}
 )

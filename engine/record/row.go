@@ -32,25 +32,25 @@ type Row struct {
 	GoldKind   GoldKind        `json:"gold_kind,omitempty"`
 	GoldLabels json.RawMessage `json:"gold_labels,omitempty"`
 
-	LogProb         *float64        `json:"logprob,omitempty"`
-	NTokens         *int            `json:"n_tokens,omitempty"`
-	TokenLogProbs   []float64       `json:"token_logprobs,omitempty"`
-	TurnLogProbs    []LogProbs      `json:"turn_logprobs,omitempty"`
-	Sampling        json.RawMessage `json:"sampling,omitempty"`
-	PolicyVersion   string          `json:"policy_version,omitempty"`
-	PromptHash      string          `json:"prompt_hash,omitempty"`
-	PromptTruncated bool            `json:"prompt_truncated,omitempty"`
-	FinishReason    FinishReason    `json:"finish_reason,omitempty"`
-	WriterModel     string          `json:"writer_model,omitempty"`
-	UserModel       string          `json:"user_model,omitempty"`
-	WorldState      string          `json:"world_state,omitempty"`
-	Faults          []Fault         `json:"faults,omitempty"`
-	Calibration     json.RawMessage `json:"calibration,omitempty"`
-	Lineage         *Lineage        `json:"lineage,omitempty"`
-	JudgeMeta       json.RawMessage `json:"judge_meta,omitempty"`
-	SystemPrompt    *Text           `json:"system_prompt,omitempty"`
-	Tools           []ToolSchema    `json:"tools,omitempty"`
-	Privileged      json.RawMessage `json:"privileged,omitempty"`
+	LogProb         *float64            `json:"logprob,omitempty"`
+	NTokens         *int                `json:"n_tokens,omitempty"`
+	TokenLogProbs   []float64           `json:"token_logprobs,omitempty"`
+	TurnLogProbs    []LogProbs          `json:"turn_logprobs,omitempty"`
+	Sampling        json.RawMessage     `json:"sampling,omitempty"`
+	PolicyVersion   string              `json:"policy_version,omitempty"`
+	PromptHash      string              `json:"prompt_hash,omitempty"`
+	PromptTruncated bool                `json:"prompt_truncated,omitempty"`
+	FinishReason    FinishReason        `json:"finish_reason,omitempty"`
+	WriterModel     string              `json:"writer_model,omitempty"`
+	UserModel       string              `json:"user_model,omitempty"`
+	WorldState      string              `json:"world_state,omitempty"`
+	Faults          map[string]RowFault `json:"faults,omitempty"` // by tool
+	Calibration     json.RawMessage     `json:"calibration,omitempty"`
+	Lineage         *Lineage            `json:"lineage,omitempty"`
+	JudgeMeta       json.RawMessage     `json:"judge_meta,omitempty"`
+	SystemPrompt    *Text               `json:"system_prompt,omitempty"`
+	Tools           []ToolSchema        `json:"tools,omitempty"`
+	Privileged      json.RawMessage     `json:"privileged,omitempty"`
 
 	Run         string `json:"run,omitempty"`
 	SituationID string `json:"situation_id,omitempty"`
@@ -79,6 +79,13 @@ type Lineage struct {
 	Parent  string `json:"parent,omitempty"`
 	// Eval marks rows of an eval set: never trained on.
 	Eval bool `json:"eval,omitempty"`
+}
+
+// RowFault is a tool's injected fault as the public row has it: its mode, and the
+// share of calls that it meets, 0 to 1.
+type RowFault struct {
+	Mode string  `json:"mode"`
+	Rate float64 `json:"rate"`
 }
 
 // Message is one message of the chat form of a row.
@@ -259,7 +266,7 @@ func NewRow(s *Sample, c RowContext) Row {
 		r.Prompt = t.Ask
 	}
 	if t.Fault != nil {
-		r.Faults = []Fault{*t.Fault}
+		r.Faults = map[string]RowFault{t.Fault.Tool: {Mode: t.Fault.Condition, Rate: 1}} // a planned fault stands for the whole rollout
 	}
 	evalRun := o.Rollout.Key.EvalRun
 	r.Lineage = &Lineage{EvalRun: &evalRun, Parent: t.Parent}
