@@ -37,7 +37,7 @@ func (e *Engine) newArm(p *plan, spec AgentSpec, prompt record.Text, tools []rec
 	}
 	a.policy = rollout.Policy{Kind: program.kind, Program: program.identity, Model: spec.Model, Checkpoint: spec.Checkpoint,
 		SystemPrompt: prompt, Tools: shown, Sampling: sampling}
-	return a, nil
+	return a, checkWorlds(a)
 }
 
 // program is what makes an agent itself: part of its policy version.

@@ -80,6 +80,7 @@ func (s *simulation) count(o *record.Outcome) {
 		}
 		return
 	}
+	s.tally.Add(r.Steps)
 	c.Done++
 	s.back[r.Key.TaskID] = true
 	silent := r.FinalText == ""

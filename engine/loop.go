@@ -10,6 +10,7 @@ import (
 	"assay/engine/grade"
 	"assay/engine/record"
 	"assay/engine/rollout"
+	"assay/engine/world"
 )
 
 // Numbers of the loop.
@@ -58,6 +59,7 @@ type simulation struct {
 	ready    []job
 	batches  map[int]*batch
 	posed    []record.Posed
+	tally    world.Tally     // how calls of each tool went
 	back     map[string]bool // tasks of which a rollout came back
 	nextIn   int             // the batch to plan next
 	nextOut  int             // the batch to close next

@@ -54,6 +54,7 @@ func (e *Engine) prepare(r *Recipe) (*plan, error) {
 		p.close()
 		return nil, err
 	}
+	p.warnings = append(p.warnings, p.notPlayed()...)
 	return p, nil
 }
 
@@ -62,6 +63,16 @@ func (e *Engine) prepareStored(run *record.Run) (*plan, error) {
 	if _, err := os.Stat(run.RecipeDir); run.RecipeDir != "" && err != nil {
 		return nil, record.Problemf("no_recipe", "put the folder back, or start a new run", "the recipe's folder %s is not there any more: %w", run.RecipeDir, err)
 	}
+	r, err := storedRecipe(run)
+	if err != nil {
+		return nil, err
+	}
+	return e.prepare(r)
+}
+
+// storedRecipe is the recipe that is stored with a run, with what flags changed
+// and what servers listed then.
+func storedRecipe(run *record.Run) (*Recipe, error) {
 	r, err := LoadRecipe(func(name string) ([]byte, error) {
 		text, ok := run.Files[name]
 		if !ok {
@@ -72,10 +83,8 @@ func (e *Engine) prepareStored(run *record.Run) (*plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the recipe stored with run %s: %w", run.ID, err)
 	}
-	if err := r.Apply(run.Overrides); err != nil {
-		return nil, err
-	}
-	return e.prepare(r)
+	r.recallTools(run.Files)
+	return r, r.Apply(run.Overrides)
 }
 
 func (p *plan) close() {
@@ -169,11 +178,17 @@ func (p *plan) resolveAxes() error {
 }
 
 func loadTools(key string, spec *ToolsSpec) ([]record.Tool, error) {
+	if spec.MCP != nil && spec.Inline == nil {
+		return nil, record.Problemf("no_tools", "call Recipe.AskTools first", "%s: the MCP server %s was not asked for its tools", key, spec.MCP)
+	}
 	tools, err := axes.LoadTools(spec.Inline)
 	if err != nil {
 		where := RecipeFile
-		if spec.File != "" {
+		switch {
+		case spec.File != "":
 			where = spec.File
+		case spec.MCP != nil:
+			where = spec.MCP.String()
 		}
 		return nil, &record.Problem{Code: "bad_tools", Message: key + ": " + err.Error(), Where: where, Fix: "mend the schema it names", Err: err}
 	}

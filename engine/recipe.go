@@ -50,7 +50,9 @@ type AgentSpec struct {
 	Model    string   `yaml:"model" json:"model,omitempty"`
 	Function string   `yaml:"function" json:"function,omitempty"` // a name in Engine.Functions
 
-	ToolsBy      string            `yaml:"tools_by" json:"tools_by,omitempty"`
+	ToolsBy string `yaml:"tools_by" json:"tools_by,omitempty"`
+	// MCP serves each rollout's world over MCP: true, :PORT or HOST:PORT.
+	MCP          Listen            `yaml:"mcp" json:"mcp,omitempty"`
 	Version      string            `yaml:"version" json:"version,omitempty"`
 	Env          []string          `yaml:"env" json:"env,omitempty"`
 	Checkpoint   string            `yaml:"checkpoint" json:"checkpoint,omitempty"`
@@ -64,9 +66,13 @@ type AgentSpec struct {
 	Price        map[string]any    `yaml:"price" json:"price,omitempty"`
 }
 
-// ToolsSpec is a file of tool schemas, or the schemas themselves.
+// ToolsSpec is a file of tool schemas, an MCP server that lists them, or the
+// schemas themselves.
 type ToolsSpec struct {
-	File   string
+	File string
+	MCP  *ToolServerSpec
+	// Inline is the schemas: as written, the file's, or what the server listed once
+	// it was asked (see [Recipe.AskTools]).
 	Inline json.RawMessage
 }
 
@@ -254,20 +260,15 @@ func (r *Recipe) readFiles(read ReadFile) error {
 		}
 		*t.value = text
 	}
-	specs := map[string]*ToolsSpec{"tools": r.Tools}
-	if r.After != nil {
-		specs["after.tools"] = r.After.Tools
-	}
-	for _, key := range []string{"tools", "after.tools"} {
-		spec := specs[key]
-		if spec == nil || spec.File == "" {
+	for _, k := range r.toolSpecs() {
+		if k.spec == nil || k.spec.File == "" {
 			continue
 		}
-		text, err := r.readFile(read, key, spec.File)
+		text, err := r.readFile(read, k.key, k.spec.File)
 		if err != nil {
 			return err
 		}
-		spec.Inline = json.RawMessage(text)
+		k.spec.Inline = json.RawMessage(text)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -160,6 +161,8 @@ func (p placed) agent(key string, a *AgentSpec) error {
 		return p.problem(key, "HTTP and model agents are not part of this version", "use command: with a program that calls the endpoint, or builtin: seeded")
 	case len(a.Command) > 0 && a.Command[0] == "":
 		return p.problem(key+".command", "the program's name is empty", "write command: [program, argument]")
+	case a.MCP != "" && (a.ToolsBy == string(record.ToolsByAgent) || a.Builtin != ""):
+		return p.problem(key+".mcp", "only an agent whose tools the world answers, from outside, can call it over MCP", "delete the line, or write tools_by: world and name a command")
 	case a.ToolsBy == string(record.ToolsByAgent) && a.Builtin != "":
 		return p.problem(key+".tools_by", "the builtin agent has no tools of its own", "write tools_by: world, or delete the line")
 	}
@@ -219,6 +222,13 @@ func (r *Recipe) checkSecrets() error {
 	fields := append([]string{r.SystemPrompt}, r.Agent.Command...)
 	for _, h := range r.Agent.Headers {
 		fields = append(fields, h)
+	}
+	for _, k := range r.toolSpecs() {
+		if k.spec != nil && k.spec.MCP != nil {
+			fields = append(fields, k.spec.MCP.URL)
+			fields = append(fields, k.spec.MCP.Command...)
+			fields = slices.AppendSeq(fields, maps.Values(k.spec.MCP.Headers))
+		}
 	}
 	for _, v := range r.Agent.Extra {
 		fields = append(fields, fmt.Sprint(v))

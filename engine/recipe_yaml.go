@@ -56,7 +56,7 @@ func (d *Duration) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// UnmarshalYAML reads the name of a file, or the schemas themselves.
+// UnmarshalYAML reads the name of a file, {mcp: ...}, or the schemas themselves.
 func (t *ToolsSpec) UnmarshalYAML(n ast.Node) error {
 	switch n := n.(type) {
 	case *ast.StringNode:
@@ -66,12 +66,12 @@ func (t *ToolsSpec) UnmarshalYAML(n ast.Node) error {
 		raw, err := nodeJSON(n)
 		t.Inline = raw
 		return err
-	case *ast.MappingNode:
-		if key := mappingKeys(n); len(key) == 1 && key[0] == "mcp" {
-			return atNode(n, "tools from an MCP server are not read by this version", "save the server's tool list to tools.json and write tools: tools.json")
-		}
+	case *ast.MappingNode, *ast.MappingValueNode:
+		server, err := toolServer(n)
+		t.MCP = server
+		return err
 	}
-	return atNode(n, "tools is the name of a file, or a list of tool schemas", "write tools: tools.json")
+	return atNode(n, "tools is the name of a file, a list of tool schemas, or {mcp: ...}", "write tools: tools.json")
 }
 
 // UnmarshalYAML reads text, or {ask, user, reference}.

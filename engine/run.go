@@ -29,6 +29,9 @@ type story struct {
 // it; what went wrong on the way (an agent that fails, a cut that is empty)
 // stands in the result.
 func (e *Engine) Run(ctx context.Context, r *Recipe, opts Options, control *Control) (*StoryResult, error) {
+	if err := r.AskTools(ctx, e.Environ); err != nil {
+		return nil, err
+	}
 	p, err := e.prepare(r)
 	if err != nil {
 		return nil, err

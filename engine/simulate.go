@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"assay/engine/record"
@@ -20,10 +21,19 @@ func (s *story) simulate(ctx context.Context, run *record.Run, a *arm, tasks *ta
 		planner: tasks.planner, stored: tasks.stored, upFront: !s.plan.feedback(run), compared: run.Mode == record.ModeEval || s.plan.after != nil, back: map[string]bool{},
 	}
 	sim.runner = s.runner(run, a)
+	closed, err := serveWorlds(sim.runner, a)
+	if err != nil {
+		return err
+	}
+	defer closed()
 	run.Status, run.StoppedBecause, run.Error = record.RunRunning, "", ""
 	run.Counts = record.Counts{Excluded: tasks.excluded}
 	if past != nil {
 		sim.past = past.rows
+		run.Warnings = nil // what its numbers say is said of all of them, at its end
+		if run.Role == record.RoleMain {
+			run.Warnings = slices.Clone(s.plan.warnings)
+		}
 		for _, o := range past.rows {
 			sim.count(o)
 			if sim.upFront { // nobody reads what it did again
@@ -102,6 +112,7 @@ func (s *story) finish(run *record.Run, reason record.StopReason, sim *simulatio
 		coverage := t.Coverage(sim.cameBack())
 		run.Coverage = &coverage
 	}
+	add(deadTools(&sim.tally, run.ID)...)
 	add(runWarnings(run)...)
 }
 
