@@ -27,15 +27,14 @@ type check struct{ first, before string }
 
 // toolSense is a tool in words.
 type toolSense struct {
-	name     string
-	acts     bool   // it changes something
-	kill     bool   // it is destructive
-	family   int    // index into families, -1 for none
-	past     string // "restarted"
-	object   string // "service"
-	nouns    []string
-	args     []argSense
-	optional map[string]bool
+	name   string
+	acts   bool   // it changes something
+	kill   bool   // it is destructive
+	family int    // index into families, -1 for none
+	past   string // "restarted"
+	object string // "service"
+	nouns  []string
+	args   []argSense
 }
 
 // argSense is one argument in words.
