@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,28 +11,6 @@ import (
 	"assay/tui/live"
 	"assay/tui/runs"
 	"assay/tui/ui"
-)
-
-// screen is one of the app's screens.
-type screen interface {
-	Update(tea.Msg) tea.Cmd
-	// Do does one of the screen's actions, by ID.
-	Do(id string) tea.Cmd
-	// Actions are what can be done now.
-	Actions() []ui.Action
-	// View draws exactly height lines of width cells.
-	View(width, height int) []string
-	Restyle(ui.Theme)
-	// Where and Status say, for the line at the top, what is shown and how it stands.
-	Where() string
-	Status() []ui.Span
-}
-
-// Numbers of the screens, by the key that goes there. A number that has no screen
-// yet is not offered.
-const (
-	screenRuns = 1
-	screenLive = 2
 )
 
 // toastFor is how long a toast stays. Convention, untested.
@@ -52,7 +29,12 @@ type root struct {
 	live  *live.Model // the story that runs here, or ran last
 	saved *live.Model // another one, opened meanwhile
 	look  *live.Model // which of the two is shown
-	front int         // number of the screen in front
+	more  map[int]ui.Screen
+	front int    // number of the screen in front
+	run   string // the run that is carried from screen to screen
+
+	changed   map[string]bool // runs that the other screens have not been told of
+	changedAt time.Time
 
 	story    Story // nil where none runs
 	begins   bool  // one is being begun
@@ -81,12 +63,13 @@ func newRoot(ctx context.Context, o Options, box *mailbox, g *guard) *root {
 		name = "mono"
 	}
 	theme := ui.ThemeNamed(name)
-	m := &root{ctx: ctx, opts: o, box: box, guard: g, theme: theme, fixed: name != "", front: screenRuns, mouse: true, storyIDs: map[string]bool{},
+	m := &root{ctx: ctx, opts: o, box: box, guard: g, theme: theme, fixed: name != "", front: ui.ScreenRuns, mouse: true, storyIDs: map[string]bool{},
 		later: sendLater(ctx), wait: waitFor}
 	m.runs = runs.New(ctx, runs.Options{Store: o.Store, Pass: o.Pass, Recipes: o.Recipes, Now: o.Now, Theme: theme})
 	m.live = live.New(ctx, live.Options{Store: o.Store, Pass: o.Pass, Now: o.Now, Theme: theme})
 	m.saved = live.New(ctx, live.Options{Store: o.Store, Pass: o.Pass, Now: o.Now, Theme: theme})
 	m.look = m.live
+	m.more = otherScreens(ctx, o, theme)
 	return m
 }
 
@@ -110,8 +93,7 @@ func (m *root) Init() tea.Cmd {
 	}
 	switch {
 	case m.opts.Open != "":
-		m.front = screenLive
-		cmds = append(cmds, m.look.Open(m.opts.Open, nil))
+		cmds = append(cmds, m.open(m.opts.Open))
 	case m.opts.Begin != "":
 		cmds = append(cmds, m.begin(runs.StartMsg{Recipe: m.opts.Begin}))
 	case m.opts.Continue != "":
@@ -148,7 +130,9 @@ func (m *root) update(msg tea.Msg) tea.Cmd {
 	case tea.PasteMsg:
 		if m.menu != nil {
 			m.menu.Key("", msg.Content)
+			return nil
 		}
+		return m.toFront(msg)
 	case tea.MouseWheelMsg:
 		msg.Y--
 		return m.toFront(msg)
@@ -181,7 +165,9 @@ func (m *root) routed(msg tea.Msg) tea.Cmd {
 	case runs.OpenMsg:
 		return m.open(msg.RunID)
 	case live.BackMsg:
-		return m.goTo(screenRuns)
+		return m.goTo(ui.ScreenRuns, ui.Visit{})
+	case ui.GoMsg:
+		return m.goTo(msg.Screen, msg.Visit)
 	case leaveMsg:
 		return m.drainAndLeave()
 	case begunMsg:
@@ -191,7 +177,13 @@ func (m *root) routed(msg tea.Msg) tea.Cmd {
 	case live.News:
 		return m.news(msg)
 	}
-	return tea.Batch(m.runs.Update(msg), m.live.Update(msg), m.saved.Update(msg))
+	cmds := []tea.Cmd{m.runs.Update(msg), m.live.Update(msg), m.saved.Update(msg)}
+	for _, n := range m.numbers() {
+		if s := m.more[n]; s != nil {
+			cmds = append(cmds, s.Update(msg))
+		}
+	}
+	return tea.Batch(cmds...)
 }
 
 func (m *root) toFront(msg tea.Msg) tea.Cmd {
@@ -201,18 +193,14 @@ func (m *root) toFront(msg tea.Msg) tea.Cmd {
 	return m.at(m.front).Update(msg)
 }
 
-func (m *root) at(n int) screen {
-	if n == screenLive {
-		return m.look
-	}
-	return m.runs
-}
-
 func (m *root) restyle(t ui.Theme) {
 	m.theme = t
 	m.runs.Restyle(t)
 	m.live.Restyle(t)
 	m.saved.Restyle(t)
+	for _, s := range m.more {
+		s.Restyle(t)
+	}
 }
 
 // key takes a key: the box over the screen first, then what the key does here.
@@ -229,6 +217,9 @@ func (m *root) key(msg tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 	}
+	if typist, ok := m.at(m.front).(ui.Typist); ok && typist.Typing() && !everywhere(key) {
+		return typist.Type(msg)
+	}
 	a, ok := ui.Lookup(m.actions(), key)
 	halted := m.halted
 	m.halted = false
@@ -239,6 +230,15 @@ func (m *root) key(msg tea.KeyPressMsg) tea.Cmd {
 		return ui.Toast("The run has stopped already; Ctrl-C again leaves")
 	}
 	return m.do(a.ID)
+}
+
+// everywhere is true of the keys that mean the same in a text field.
+func everywhere(key string) bool {
+	switch key {
+	case "ctrl+c", "ctrl+p", "ctrl+l", "f1", "f2", "f3", "f4", "f5", "f6", "f7":
+		return true
+	}
+	return false
 }
 
 func (m *root) answer(key string) tea.Cmd {
@@ -283,31 +283,18 @@ func (m *root) do(id string) tea.Cmd {
 			return ui.Toast("Mouse on")
 		}
 		return ui.Toast("Mouse off: the terminal selects text now")
-	case ui.Screen(screenRuns):
-		return m.goTo(screenRuns)
-	case ui.Screen(screenLive):
-		if m.story != nil {
-			m.look = m.live // the way back to what is on its way
-		}
-		return m.goTo(screenLive)
 	case doSuspend:
 		return tea.Suspend
 	}
 	if name, ok := strings.CutPrefix(id, doTheme); ok {
 		return func() tea.Msg { return themeMsg(name) }
 	}
+	for _, n := range m.numbers() {
+		if id == ui.GoTo(n) {
+			return m.goTo(n, ui.Visit{})
+		}
+	}
 	return m.at(m.front).Do(id)
-}
-
-func (m *root) goTo(n int) tea.Cmd {
-	if n == m.front {
-		return nil
-	}
-	m.front = n
-	if n == screenRuns {
-		return m.runs.Refresh()
-	}
-	return nil
 }
 
 // Actions of the frame that have no key.
@@ -320,13 +307,7 @@ type themeMsg string
 
 // actions are what can be done now, the screen's before the frame's.
 func (m *root) actions() []ui.Action {
-	out := m.at(m.front).Actions()
-	switch m.front {
-	case screenRuns:
-		out = append(out, ui.Reserve(ui.Screen(screenLive), "live", "Go to 2 Live: the story that runs, or the run opened last", 10))
-	default:
-		out = append(out, ui.Reserve(ui.Screen(screenRuns), "runs", "Go to 1 Runs: all runs", 0))
-	}
+	out := append(m.at(m.front).Actions(), m.screenActions()...)
 	if m.story != nil {
 		out = append(out, ui.Reserve(ui.Stop, "stop", "", 4))
 	} else {
@@ -430,13 +411,6 @@ func (m *root) draw() []string {
 	return lines
 }
 
-func screenName(n int) string {
-	if n == screenLive {
-		return "Live"
-	}
-	return "Runs"
-}
-
 // notes are what the help box says below the keys.
 func (m *root) notes() []string {
 	return []string{
@@ -446,11 +420,11 @@ func (m *root) notes() []string {
 	}
 }
 
-func (m *root) header(front screen) string {
+func (m *root) header(front ui.Screen) string {
 	t := m.theme
-	left := []ui.Span{ui.S(t.Accent.With(ui.Bold), " assay"), ui.S(t.Line, "  "), ui.S(t.Text, fmt.Sprintf("%d ", m.front)), ui.S(t.Strong, front.Where())}
+	left := append([]ui.Span{ui.S(t.Accent.With(ui.Bold), " assay")}, m.tabs(front.Where())...)
 	right := front.Status()
-	if m.story != nil && m.front != screenLive {
+	if m.story != nil && m.front != ui.ScreenLive {
 		right = append(right, ui.S(t.Info, "   "+t.Running().Sign+" a run is on its way"))
 	}
 	switch {

@@ -10,6 +10,29 @@
 // the palette, help), and back. Each screen is its own package and keeps its own
 // state; what is true is in the store.
 //
+// # A screen
+//
+// A screen is a package tui/<name> with a Model that is a [ui.Screen], a Store
+// interface that says what it reads and writes, and a New that takes the
+// program's context and its Options. It is plugged in with one line in
+// otherScreens (screens.go) and its Store among those of [Store] (options.go);
+// keys, tabs, palette and help follow from that. Its Actions use the reserved keys
+// ([ui.Reserve], [ui.Moves]) in their one meaning, and others freely; a test over
+// all scenes finds collisions.
+//
+//   - The run goes along: [ui.Screen.Run] is asked when one leaves a screen and
+//     given to the next one's Enter. Another screen is asked for with [ui.Go],
+//     which can name two runs, a rollout, a selection or a filter as well.
+//   - Questions to the store are commands. Update of every screen hears every
+//     answer, so an answer carries its screen's own unexported type and a
+//     generation, and an outdated one is dropped.
+//   - [ui.ChangedMsg] says that the story which runs here committed something.
+//   - A screen with a text field is a [ui.Typist], one that keeps its place for
+//     tomorrow a [ui.Keeper], one on which digits are not the screens a
+//     [ui.DigitTaker].
+//   - [ui.Toast], [ui.Failed] and [ui.Ask] say what was done, what went wrong, and
+//     ask, with No as the default, before what cannot be undone.
+//
 // # Promises
 //
 // An observer never blocks and never loses the last word: what arrives between

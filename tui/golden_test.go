@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"assay/engine"
@@ -13,11 +14,19 @@ import (
 // and one that folds.
 var sizes = []struct{ width, height int }{{80, 24}, {120, 40}, {200, 50}, {52, 20}}
 
-// scenes are the states of the app that are kept as pictures.
-var scenes = []struct {
+// scene is a state of the app that is kept as pictures.
+type scene struct {
 	name string
 	make func(t testing.TB, width, height int) *driver
-}{
+}
+
+// scenes are those of every screen.
+func scenes() []scene {
+	return slices.Concat(frameScenes)
+}
+
+// frameScenes are those of the frame, Runs and Live.
+var frameScenes = []scene{
 	{"first", func(t testing.TB, w, h int) *driver { return drive(t, newMemory(), w, h) }},
 	{"runs", func(t testing.TB, w, h int) *driver { return drive(t, saved(), w, h) }},
 	{"runs-recipes", func(t testing.TB, w, h int) *driver { d := drive(t, saved(), w, h); d.press("a j"); return d }},
@@ -72,7 +81,7 @@ func underway(d *driver) {
 }
 
 func TestGoldenScreens(t *testing.T) {
-	for _, scene := range scenes {
+	for _, scene := range scenes() {
 		for _, size := range sizes {
 			name := fmt.Sprintf("%s-%dx%d", scene.name, size.width, size.height)
 			t.Run(name, func(t *testing.T) {
@@ -85,7 +94,7 @@ func TestGoldenScreens(t *testing.T) {
 // TestScreensFit holds what must be so of every screen at every size: as many rows
 // as the window has, each as wide, nothing but text and styles.
 func TestScreensFit(t *testing.T) {
-	for _, scene := range scenes {
+	for _, scene := range scenes() {
 		for _, size := range [][2]int{{80, 24}, {250, 60}, {79, 24}, {40, 12}, {24, 6}, {20, 5}} {
 			t.Run(fmt.Sprintf("%s-%dx%d", scene.name, size[0], size[1]), func(t *testing.T) {
 				checkFrame(t, scene.make(t, size[0], size[1]))

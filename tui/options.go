@@ -6,23 +6,15 @@ import (
 	"time"
 
 	"assay/engine"
-	"assay/engine/record"
 	"assay/engine/stats"
-	"assay/store"
+	"assay/tui/live"
 	"assay/tui/runs"
 )
 
-// Store is what the app reads and writes of the store; [store.DB] has it.
+// Store is what the screens read and write of the store; [store.DB] has it.
 type Store interface {
-	Runs(ctx context.Context, includeHidden bool) ([]*record.Run, error)
-	Run(ctx context.Context, runID string) (*record.Run, error)
-	Children(ctx context.Context, runID string) ([]*record.Run, error)
-	Posed(ctx context.Context, runID string) ([]record.Posed, error)
-	RolloutHeads(ctx context.Context, runID string, q store.HeadQuery) ([]store.RolloutHead, int, error)
-	Sample(ctx context.Context, rolloutID string) (*record.Sample, error)
-	Reports(ctx context.Context, runID, kind string) ([]record.SavedReport, error)
-	Exports(ctx context.Context, runID string) ([]record.ExportRecord, error)
-	Hide(ctx context.Context, runID string, hidden bool) error
+	runs.Store
+	live.Store
 }
 
 // Story is a story that runs in this process. Its methods do not block.

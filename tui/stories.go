@@ -52,7 +52,7 @@ func (m *root) begun(msg begunMsg) tea.Cmd {
 		return nil
 	}
 	m.story, m.stops = msg.story, 0
-	m.front, m.look = screenLive, m.live
+	m.front, m.look = ui.ScreenLive, m.live
 	m.storyIDs = map[string]bool{}
 	if msg.runID != "" {
 		m.storyIDs[msg.runID] = true
@@ -76,7 +76,7 @@ func (m *root) news(n live.News) tea.Cmd {
 	if len(n.Runs) > 0 {
 		m.runs.SetActive(m.storyIDs)
 	}
-	return tea.Batch(append(cmds, m.live.Update(n))...)
+	return tea.Batch(append(cmds, m.live.Update(n), m.tellChanges(n, false))...)
 }
 
 func (m *root) ended(msg endedMsg) tea.Cmd {
@@ -96,7 +96,7 @@ func (m *root) ended(msg endedMsg) tea.Cmd {
 	if m.leaving {
 		return tea.Quit
 	}
-	cmds := []tea.Cmd{heard, m.live.Ended(), m.runs.Refresh()}
+	cmds := []tea.Cmd{heard, m.tellChanges(last, true), m.live.Ended(), m.runs.Refresh()}
 	switch err := msg.story.Err(); {
 	case err != nil:
 		cmds = append(cmds, ui.Failed(err))
@@ -110,13 +110,7 @@ func (m *root) ended(msg endedMsg) tea.Cmd {
 
 // open shows a run: the story that runs here as it goes, any other as it is saved.
 func (m *root) open(runID string) tea.Cmd {
-	m.front = screenLive
-	if m.storyIDs[runID] {
-		m.look = m.live
-		return nil
-	}
-	m.look = m.saved
-	return m.saved.Open(runID, nil)
+	return m.goTo(ui.ScreenLive, ui.Visit{Run: runID})
 }
 
 const leaveQuestion = "Leave while a run is on its way?"

@@ -2,7 +2,6 @@ package live
 
 import (
 	"fmt"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -342,11 +341,11 @@ func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
 func (m *Model) Where() string {
 	r := m.runs[PartRun]
 	if r == nil {
-		return "Live"
+		return ""
 	}
 	name := r.Name
 	if name == "" {
 		name = r.ID
 	}
-	return strings.Join([]string{"Live", ui.CleanLine(r.Recipe), ui.CleanLine(name)}, "  ·  ")
+	return ui.CleanLine(r.Recipe) + "  ·  " + ui.CleanLine(name)
 }

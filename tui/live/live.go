@@ -40,9 +40,9 @@ const (
 	paneDetail
 )
 
-// refresh is how often, at most, a story on its way has its pass rate, coverage
+// Refresh is how often, at most, a story on its way has its pass rate, coverage
 // and warnings read again. Convention: as fast as a number can be read.
-const refresh = time.Second
+const Refresh = time.Second
 
 // dwell is how long a rollout that ended stays in sight while the newest is
 // followed: long enough to see how it ended. Convention, untested.
@@ -116,6 +116,43 @@ func (m *Model) Open(runID string, story Story) tea.Cmd {
 		return nil // it comes with the news
 	}
 	return m.refreshStory()
+}
+
+// Enter shows the story of the visited run, at that run.
+func (m *Model) Enter(v ui.Visit) tea.Cmd {
+	if v.Run == "" || v.Run == m.asked && len(m.runs) == 0 {
+		return nil
+	}
+	for _, part := range Parts() {
+		if r := m.runs[part]; r != nil && r.ID == v.Run {
+			return m.show(part)
+		}
+	}
+	if m.story != nil {
+		return nil // it comes with the news
+	}
+	return m.Open(v.Run, nil)
+}
+
+// Shows reports whether a run belongs to the story that is shown.
+func (m *Model) Shows(runID string) bool {
+	if runID == "" {
+		return false
+	}
+	for _, r := range m.runs {
+		if r.ID == runID {
+			return true
+		}
+	}
+	return runID == m.asked
+}
+
+// Run is the run of the part shown, of the cut and the delta the story's first.
+func (m *Model) Run() string {
+	if r := m.run(); r != nil {
+		return r.ID
+	}
+	return m.rootID
 }
 
 // Stopping says that the story was asked to stop: how long the rest would take is
@@ -246,7 +283,7 @@ func (m *Model) hear(n News) tea.Cmd {
 			cmds = append(cmds, v.readTail(m))
 		}
 	}
-	if n.Reported || len(n.Runs) > 0 || n.At.Sub(m.lastRef) >= refresh {
+	if n.Reported || len(n.Runs) > 0 || n.At.Sub(m.lastRef) >= Refresh {
 		m.lastRef = n.At
 		cmds = append(cmds, m.refreshStory())
 		if v := m.view(); v != nil {

@@ -96,6 +96,17 @@ func New(ctx context.Context, o Options) *Model {
 // Init reads the list.
 func (m *Model) Init() tea.Cmd { return m.Refresh() }
 
+// Enter reads the list again.
+func (m *Model) Enter(ui.Visit) tea.Cmd { return m.Refresh() }
+
+// Run is the run under the cursor.
+func (m *Model) Run() string {
+	if r := m.underCursor(); r != nil {
+		return r.ID
+	}
+	return ""
+}
+
 // Refresh reads the list again.
 func (m *Model) Refresh() tea.Cmd {
 	m.now = m.opts.Now()
@@ -269,7 +280,7 @@ func (m *Model) Restyle(t ui.Theme) {
 }
 
 // Where says what the screen shows, for the line at the top.
-func (m *Model) Where() string { return "Runs" }
+func (m *Model) Where() string { return "" }
 
 // Status is how things stand, for the line at the top.
 func (m *Model) Status() []ui.Span {

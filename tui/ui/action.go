@@ -44,11 +44,8 @@ const (
 	Mouse    = "mouse"
 )
 
-// Screen is the ID of the action that goes to the nth screen, counted from 1.
-func Screen(n int) string { return fmt.Sprintf("screen-%d", n) }
-
-// Screens is how many screens there are places for.
-const Screens = 7
+// GoTo is the ID of the action that goes to the nth screen, counted from 1.
+func GoTo(n int) string { return fmt.Sprintf("screen-%d", n) }
 
 // Reserved is the table of keys that have one meaning on every screen.
 func Reserved() []Action {
@@ -78,7 +75,7 @@ func Reserved() []Action {
 		{ID: Mouse, Keys: []string{"%"}, Name: "mouse", Help: "Switch the mouse on or off; off, the terminal selects text"},
 	}
 	for n := 1; n <= Screens; n++ {
-		actions = append(actions, Action{ID: Screen(n), Keys: []string{fmt.Sprint(n), fmt.Sprintf("f%d", n)}, Name: "screen", Help: "Go to the screen"})
+		actions = append(actions, Action{ID: GoTo(n), Keys: []string{fmt.Sprint(n), fmt.Sprintf("f%d", n)}, Name: "screen", Help: "Go to the screen"})
 	}
 	return actions
 }
@@ -102,6 +99,15 @@ func Reserve(id, name, help string, footer int) Action {
 	panic("ui: no reserved action " + id)
 }
 
+// WithoutDigit is the action that goes to a screen without its digit, where that
+// means something else.
+func WithoutDigit(a Action) Action {
+	a.Keys = slices.DeleteFunc(slices.Clone(a.Keys), isDigit)
+	return a
+}
+
+func isDigit(key string) bool { return len(key) == 1 && key[0] >= '0' && key[0] <= '9' }
+
 // Moves are the reserved actions of anything with a cursor.
 func Moves() []Action {
 	return []Action{
@@ -122,11 +128,15 @@ func Lookup(actions []Action, key string) (Action, bool) {
 
 // Collisions says what is wrong with a screen's actions: a key that does two
 // things, a reserved key that means something else, a reserved action on other
-// keys. none is nil.
+// keys. none is nil. Digits are free on a screen where none goes to a screen.
 func Collisions(actions []Action) []string {
 	meaning := map[string]string{}
 	reserved := map[string][]string{}
+	digits := slices.ContainsFunc(actions, func(a Action) bool { return a.ID == GoTo(ScreenRuns) && slices.ContainsFunc(a.Keys, isDigit) })
 	for _, a := range Reserved() {
+		if !digits && strings.HasPrefix(a.ID, "screen-") {
+			a = WithoutDigit(a)
+		}
 		reserved[a.ID] = a.Keys
 		for _, key := range a.Keys {
 			meaning[key] = a.ID

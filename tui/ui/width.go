@@ -36,6 +36,16 @@ func Cut(s string, width int) string {
 	return s[:at] + ellipsis
 }
 
+// cutFront drops at least that many cells from the front of clean text, at a
+// grapheme.
+func cutFront(s string, cells int) string {
+	for s != "" && cells > 0 {
+		cluster, w := ansi.FirstGraphemeCluster(s, ansi.WcWidth)
+		s, cells = s[len(cluster):], cells-w
+	}
+	return s
+}
+
 // cells is the cells from, up to but not including to, of a row that was drawn here:
 // text and the styles around it. Of a wide character across an edge a space is
 // left.

@@ -1,0 +1,172 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"assay/tui/live"
+	"assay/tui/ui"
+)
+
+// otherScreens are the screens beside Runs and Live, by their numbers. A screen
+// that is not among them is not offered anywhere.
+func otherScreens(ctx context.Context, o Options, theme ui.Theme) map[int]ui.Screen {
+	return map[int]ui.Screen{}
+}
+
+// screenNames are what the screens are called and what they are for.
+func screenNames(n int) (name, about string) {
+	switch n {
+	case ui.ScreenRuns:
+		return "Runs", "all runs"
+	case ui.ScreenLive:
+		return "Live", "the story that runs, or else the run carried along"
+	case ui.ScreenExplore:
+		return "Explore", "find what fails and why"
+	case ui.ScreenLabel:
+		return "Label", "say by hand what passes"
+	case ui.ScreenJudge:
+		return "Judge", "whether the judge can be trusted"
+	case ui.ScreenDelta:
+		return "Delta", "before and after, compared"
+	case ui.ScreenCut:
+		return "Cut", "the training files, gate by gate"
+	}
+	return "", ""
+}
+
+func screenName(n int) string {
+	name, _ := screenNames(n)
+	return name
+}
+
+// at is the screen of a number.
+func (m *root) at(n int) ui.Screen {
+	switch n {
+	case ui.ScreenRuns:
+		return m.runs
+	case ui.ScreenLive:
+		return m.look
+	}
+	return m.more[n]
+}
+
+// numbers are those of the screens that are there, in order.
+func (m *root) numbers() []int {
+	return append([]int{ui.ScreenRuns, ui.ScreenLive}, slices.Sorted(maps.Keys(m.more))...)
+}
+
+// goTo brings a screen to the front and takes the run of the one before along.
+func (m *root) goTo(n int, v ui.Visit) tea.Cmd {
+	if m.at(n) == nil {
+		return nil
+	}
+	named := v.Run != ""
+	if run := m.at(m.front).Run(); run != "" {
+		m.run = run
+	}
+	if named {
+		m.run = v.Run
+	}
+	v.Run = m.run
+	m.front = n
+	if n == ui.ScreenLive {
+		return m.goLive(v, named)
+	}
+	return m.at(n).Enter(v)
+}
+
+// goLive chooses which of the two stories is looked at: the one that runs here
+// comes before a run that was only carried along.
+func (m *root) goLive(v ui.Visit, named bool) tea.Cmd {
+	running := m.story != nil || m.begins
+	switch {
+	case running && !named:
+		m.look = m.live
+		return nil
+	case m.storyIDs[v.Run], m.live.Shows(v.Run):
+		m.look = m.live
+	case m.saved.Shows(v.Run), v.Run != "":
+		m.look = m.saved
+	}
+	if !named && m.look.Shows(v.Run) {
+		return nil // its place is kept
+	}
+	return m.look.Enter(v)
+}
+
+// screenActions are the ways to the other screens.
+func (m *root) screenActions() []ui.Action {
+	taker, ok := m.at(m.front).(ui.DigitTaker)
+	digits := !ok || !taker.TakesDigits()
+	var out []ui.Action
+	for _, n := range m.numbers() {
+		name, about := screenNames(n)
+		a := ui.Reserve(ui.GoTo(n), name, fmt.Sprintf("Go to %d %s: %s", n, name, about), 0)
+		if !digits {
+			a = ui.WithoutDigit(a)
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// tabs says where one is among the screens: all by name where there is room, else
+// the others by their number.
+func (m *root) tabs(where string) []ui.Span {
+	t := m.theme
+	wide := ui.Width(where) + 12
+	for _, n := range m.numbers() {
+		wide += ui.Width(screenName(n)) + 4
+	}
+	var spans []ui.Span
+	for _, n := range m.numbers() {
+		switch {
+		case n == m.front:
+			spans = append(spans, ui.S(t.Accent.With(ui.Bold), fmt.Sprintf("  %d ", n)), ui.S(t.Strong.With(ui.Underline), screenName(n)))
+		case wide <= m.width*2/3:
+			spans = append(spans, ui.S(t.Quiet, fmt.Sprintf("  %d %s", n, screenName(n))))
+		default:
+			spans = append(spans, ui.S(t.Quiet, fmt.Sprintf("  %d", n)))
+		}
+	}
+	if where != "" {
+		spans = append(spans, ui.S(t.Line, "  ·  "), ui.S(t.Text, where))
+	}
+	return spans
+}
+
+// toldEvery is how often, at the most, the screens beside Live are told that a
+// story went on: as fast as a number can be read.
+const toldEvery = live.Refresh
+
+// tellChanges tells the screens beside Runs and Live of runs that something was
+// committed to.
+func (m *root) tellChanges(n live.News, last bool) tea.Cmd {
+	if m.changed == nil {
+		m.changed = map[string]bool{}
+	}
+	for id := range n.Counts {
+		m.changed[id] = true
+	}
+	for id := range n.Runs {
+		m.changed[id] = true
+	}
+	now := m.opts.Now()
+	if len(m.changed) == 0 || !last && now.Sub(m.changedAt) < toldEvery {
+		return nil
+	}
+	msg := ui.ChangedMsg{Runs: m.changed}
+	m.changed, m.changedAt = nil, now
+	var cmds []tea.Cmd
+	for _, n := range m.numbers() {
+		if s := m.more[n]; s != nil {
+			cmds = append(cmds, s.Update(msg))
+		}
+	}
+	return tea.Batch(cmds...)
+}
