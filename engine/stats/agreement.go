@@ -39,14 +39,19 @@ func (c Confusion) PassWhenGoldFails() Estimate { return WilsonEstimate(c.FP, c.
 // gold passes.
 func (c Confusion) FailWhenGoldPasses() Estimate { return WilsonEstimate(c.FN, c.FN+c.TP) }
 
-// Kappa is Cohen's kappa with its interval; see [Kappa].
+// Kappa is Cohen's kappa with its interval at the normal quantile z. The value is that
+// of the counts; the interval is [Kappa]'s of the counts with [agreementPrior] added to
+// each, so that it has a width where all agree and keeps its word where one class is
+// rare. The value is nil where there is none; see [Kappa].
 func (c Confusion) Kappa(z float64) Estimate {
-	return Kappa([][]int{{c.TP, c.FN}, {c.FP, c.TN}}, z)
+	cells := shares{float64(c.TP), float64(c.FN), float64(c.FP), float64(c.TN)}
+	return cells.kappa(float64(c.N()), c.N(), z)
 }
 
-// AC1 is Gwet's AC1 with its interval; see [AC1].
+// AC1 is Gwet's AC1 with its interval at the normal quantile z, taken as kappa's is.
 func (c Confusion) AC1(z float64) Estimate {
-	return AC1([][]int{{c.TP, c.FN}, {c.FP, c.TN}}, z)
+	cells := shares{float64(c.TP), float64(c.FN), float64(c.FP), float64(c.TN)}
+	return cells.ac1(float64(c.N()), c.N(), z)
 }
 
 // Kappa is Cohen's kappa (Cohen 1960) of a square table of counts, row one rater's

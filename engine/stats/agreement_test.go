@@ -20,6 +20,10 @@ func TestKappaPublished(t *testing.T) {
 	near(t, "kappa", *kappa.Value, 0.7964094, 5e-8)
 	// irrCAC linearises with n-1 where Fleiss, Cohen and Everitt have n: within 1%.
 	near(t, "its standard error", standardErrorOf(kappa), 0.05891072, 0.0006)
+	// Bonett, R package statpsych, the example of ci.kappa.
+	bonett := stats.Kappa([][]int{{31, 12}, {4, 58}}, 1)
+	near(t, "kappa", *bonett.Value, 0.6756757, 5e-8)
+	near(t, "its standard error", standardErrorOf(bonett), 0.07344761, 5e-9)
 	// By hand: 35 of 50 agree, chance agrees (30x25 + 20x25)/2500 = 1/2.
 	near(t, "kappa", *stats.Kappa([][]int{{20, 5}, {10, 15}}, 1).Value, 0.4, 1e-12)
 }
@@ -102,8 +106,8 @@ func TestAgreementIntervalsCover(t *testing.T) {
 func TestAgreementErrorsAgainstJackknife(t *testing.T) {
 	c := stats.Confusion{TP: 124, FP: 58, FN: 24, TN: 15}
 	for name, of := range map[string]func(stats.Confusion) stats.Estimate{
-		"kappa": func(c stats.Confusion) stats.Estimate { return c.Kappa(1) },
-		"AC1":   func(c stats.Confusion) stats.Estimate { return c.AC1(1) },
+		"kappa": func(c stats.Confusion) stats.Estimate { return stats.Kappa(tableOf(c), 1) },
+		"AC1":   func(c stats.Confusion) stats.Estimate { return stats.AC1(tableOf(c), 1) },
 	} {
 		full, n, squares := *of(c).Value, float64(c.N()), 0.0
 		for _, cell := range []struct {
@@ -122,3 +126,5 @@ func TestAgreementErrorsAgainstJackknife(t *testing.T) {
 		near(t, name+"'s standard error", standardErrorOf(of(c)), jackknife, 0.02*jackknife)
 	}
 }
+
+func tableOf(c stats.Confusion) [][]int { return [][]int{{c.TP, c.FN}, {c.FP, c.TN}} }

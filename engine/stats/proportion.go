@@ -8,16 +8,24 @@ func Wilson(k, n int, z float64) (lo, hi float64) {
 	if n <= 0 {
 		return 0, 1
 	}
-	trials := float64(n)
-	p := float64(k) / trials
-	denominator := 1 + z*z/trials
-	centre := (p + z*z/(2*trials)) / denominator
-	half := z / denominator * math.Sqrt(p*(1-p)/trials+z*z/(4*trials*trials))
+	return WilsonShare(float64(k)/float64(n), float64(n), z)
+}
+
+// WilsonShare is the score interval of a share, 0 to 1, that rests on as much as n
+// independent trials; n need not be whole, as where it is the effective size of a
+// sample of clusters (Korn and Graubard 1998). It is [0, 1] where n is not above 0.
+func WilsonShare(share, n, z float64) (lo, hi float64) {
+	if !(n > 0) {
+		return 0, 1
+	}
+	denominator := 1 + z*z/n
+	centre := (share + z*z/(2*n)) / denominator
+	half := z / denominator * math.Sqrt(share*(1-share)/n+z*z/(4*n*n))
 	lo, hi = math.Max(0, centre-half), math.Min(1, centre+half)
-	if k == 0 {
+	if share == 0 {
 		lo = 0 // the formula's own value, free of rounding
 	}
-	if k == n {
+	if share == 1 {
 		hi = 1
 	}
 	return lo, hi
