@@ -3,7 +3,6 @@ package search
 import (
 	"encoding/json"
 	"math/bits"
-	"slices"
 
 	"assay/engine/record"
 )
@@ -89,64 +88,52 @@ func sketchOf(shapes []shape, ended string) sketch {
 	return s
 }
 
+// size is the number of features.
+func (s *sketch) size() int {
+	n := 0
+	for _, word := range s {
+		n += bits.OnesCount64(word)
+	}
+	return n
+}
+
+// shared is the number of features that two sketches have in common.
+func (s *sketch) shared(o *sketch) int {
+	n := 0
+	for i, word := range s {
+		n += bits.OnesCount64(word & o[i])
+	}
+	return n
+}
+
+// digest is a sketch in two words, its words laid over each other: two sketches
+// share at most the bits that their digests share and those that one of them has
+// laid over each other.
+type digest [2]uint64
+
+func (s *sketch) digest() digest {
+	var d digest
+	for i, word := range s {
+		d[i%len(d)] |= word
+	}
+	return d
+}
+
+func (d digest) shared(o digest) int {
+	return bits.OnesCount64(d[0]&o[0]) + bits.OnesCount64(d[1]&o[1])
+}
+
 // distance is the Jaccard distance of two sketches in millionths: 0 for equal
 // ones, ppm where nothing is shared.
 func distance(a, b *sketch) int {
-	both, any := 0, 0
-	for i := range a {
-		both += bits.OnesCount64(a[i] & b[i])
-		any += bits.OnesCount64(a[i] | b[i])
-	}
+	return jaccardDistance(a.shared(b), a.size(), b.size())
+}
+
+// jaccardDistance is that of two sets of given sizes that share so many members.
+func jaccardDistance(shared, a, b int) int {
+	any := a + b - shared
 	if any == 0 {
 		return 0
 	}
-	return ppm - both*ppm/any
-}
-
-// neighbours is the k of novelty: 15, as in the experiments of Lehman and Stanley
-// (2011).
-const neighbours = 15
-
-// archive holds the distinct behaviours seen so far.
-type archive struct {
-	seen     map[sketch]bool
-	sketches []sketch
-}
-
-func newArchive() *archive { return &archive{seen: map[sketch]bool{}} }
-
-// add keeps a behaviour; false where one like it is there.
-func (a *archive) add(s sketch) bool {
-	if a.seen[s] {
-		return false
-	}
-	a.seen[s] = true
-	a.sketches = append(a.sketches, s)
-	return true
-}
-
-// novelty is the mean distance of a behaviour to its nearest neighbours in the
-// archive, in millionths (Lehman and Stanley 2011): the farther, the more novel.
-// In an empty archive everything is.
-func (a *archive) novelty(s sketch) int {
-	nearest := make([]int, 0, neighbours+1)
-	for i := range a.sketches {
-		d := distance(&s, &a.sketches[i])
-		if len(nearest) == neighbours && d >= nearest[neighbours-1] {
-			continue
-		}
-		at, _ := slices.BinarySearch(nearest, d)
-		nearest = slices.Insert(nearest, at, d)
-		if len(nearest) > neighbours {
-			nearest = nearest[:neighbours]
-		}
-	}
-	if len(nearest) == 0 {
-		return ppm
-	}
-	sum := 0
-	for _, d := range nearest {
-		sum += d
-	}
-	return sum / len(nearest)
+	return ppm - shared*ppm/any
 }

@@ -129,17 +129,7 @@ func TestNoveltyAgainstSorting(t *testing.T) {
 			a.add(draw("calls"))
 		}
 		s := draw("candidate")
-		var all []int
-		for i := range a.sketches {
-			all = append(all, distance(&s, &a.sketches[i]))
-		}
-		slices.Sort(all)
-		all = all[:min(len(all), neighbours)]
-		sum := 0
-		for _, d := range all {
-			sum += d
-		}
-		if got, want := a.novelty(s), sum/len(all); got != want {
+		if got, want := a.novelty(s), byComparing(a, s); got != want {
 			t.Fatalf("novelty %d, by sorting %d", got, want)
 		}
 	})
@@ -360,14 +350,75 @@ func TestNearDuplicatesAgainstAll(t *testing.T) {
 	})
 }
 
-func BenchmarkNovelty100k(b *testing.B) {
-	a := newArchive()
-	for i := range 100_000 {
-		a.add(sketchOf([]shape{{fmt.Sprint("tool", i%50), fmt.Sprint(i % 7)}, {fmt.Sprint("tool", i%41), fmt.Sprint(i % 11)}, {fmt.Sprint("tool", i%13), fmt.Sprint(i)}}, "agent"))
+// behaviours are n different behaviours of an agent with so many tools: calls
+// drawn with a preference for the first tools and for success, as agents have.
+func behaviours(n, tools int) []sketch {
+	r := record.Stream("test behaviours", tools)
+	outcomes := []string{outcomeOK, outcomeOK, outcomeOK, "timeout", "not_found", "malformed_result", "stale_result", "already_done"}
+	seen := map[sketch]bool{}
+	var out []sketch
+	for len(out) < n {
+		var calls []shape
+		for range 1 + r.IntN(7) {
+			calls = append(calls, shape{fmt.Sprint("tool", min(r.IntN(tools), r.IntN(tools))), outcomes[r.IntN(len(outcomes))]})
+		}
+		if s := sketchOf(calls, []string{"agent", "user", "turn_limit"}[min(r.IntN(3), r.IntN(3))]); !seen[s] {
+			seen[s] = true
+			out = append(out, s)
+		}
 	}
-	s := sketchOf([]shape{{"tool3", "1"}, {"tool7", "2"}}, "agent")
-	for b.Loop() {
-		a.novelty(s)
+	return out
+}
+
+// byComparing is novelty without an index: all distances, sorted.
+func byComparing(a *archive, s sketch) int {
+	all := make([]int, len(a.sketches))
+	for i := range a.sketches {
+		all[i] = distance(&s, &a.sketches[i])
 	}
-	b.ReportMetric(float64(len(a.sketches)), "behaviours")
+	slices.Sort(all)
+	all = all[:min(len(all), neighbours)]
+	sum := 0
+	for _, d := range all {
+		sum += d
+	}
+	return sum / len(all)
+}
+
+// With many behaviours, near ones and far ones, the archive answers as comparing
+// with all does.
+func TestArchiveIsExact(t *testing.T) {
+	for _, tools := range []int{2, 12, 100} {
+		all := behaviours(3000, tools)
+		a := newArchive()
+		for i, s := range all {
+			if i%50 == 1 {
+				if got, want := a.novelty(s), byComparing(a, s); got != want {
+					t.Fatalf("novelty among %d behaviours of %d tools is %d, by comparing with all %d", i, tools, got, want)
+				}
+			}
+			a.add(s)
+		}
+	}
+}
+
+// The archive is asked at 100,000 behaviours, beside comparing with all of them.
+func BenchmarkArchive100k(b *testing.B) {
+	for _, tools := range []int{5, 50} {
+		all := behaviours(101_000, tools)
+		a := newArchive()
+		for _, s := range all[:100_000] {
+			a.add(s)
+		}
+		for name, ask := range map[string]func(sketch) int{"archive": a.novelty, "comparing": func(s sketch) int { return byComparing(a, s) }} {
+			b.Run(fmt.Sprintf("%d tools/%s", tools, name), func(b *testing.B) {
+				i := 0
+				for b.Loop() {
+					ask(all[100_000+i%1000])
+					i++
+				}
+				b.ReportMetric(float64(i)/b.Elapsed().Seconds(), "novelties/s")
+			})
+		}
+	}
 }
