@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -21,7 +22,7 @@ func coverCommand(s *session) *cobra.Command {
 		Example: "assay cover seeded-agent\nassay cover bring-your-own-agent --strength 3 --csv\nassay cover --model model.txt",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			report, err := s.coverReport(args, model, engine.CoverOptions{Strength: strength, Smallest: smallest})
+			report, err := s.coverReport(c.Context(), args, model, engine.CoverOptions{Strength: strength, Smallest: smallest})
 			if err != nil {
 				return err
 			}
@@ -39,7 +40,7 @@ func coverCommand(s *session) *cobra.Command {
 	return c
 }
 
-func (s *session) coverReport(args []string, model string, o engine.CoverOptions) (*engine.CoverReport, error) {
+func (s *session) coverReport(ctx context.Context, args []string, model string, o engine.CoverOptions) (*engine.CoverReport, error) {
 	switch {
 	case model != "" && len(args) > 0:
 		return nil, record.Problemf("usage", "leave out one of them", "both a recipe and a model are named")
@@ -55,6 +56,9 @@ func (s *session) coverReport(args []string, model string, o engine.CoverOptions
 	}
 	r, err := s.loadRecipe(args[0])
 	if err != nil {
+		return nil, err
+	}
+	if err := r.AskTools(ctx, s.environ); err != nil {
 		return nil, err
 	}
 	return engine.Cover(r, o)

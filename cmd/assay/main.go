@@ -130,7 +130,7 @@ func rootCommand(s *session) *cobra.Command {
 		return &record.Problem{Code: "usage", Message: err.Error(), Where: c.CommandPath(), Fix: "see " + c.CommandPath() + " --help", Err: err}
 	})
 	root.AddCommand(
-		runCommand(s), resumeCommand(s), runsCommand(s), showCommand(s), rowsCommand(s), coverCommand(s),
+		runCommand(s), resumeCommand(s), runsCommand(s), showCommand(s), rowsCommand(s), coverCommand(s), worldCommand(s), replayCommand(s),
 		gradeCommand(s), labelsCommand(s), passCommand(s), deltaCommand(s), cutCommand(s),
 		importCommand(s), exportCommand(s), backupCommand(s), hideCommand(s), purgeCommand(s), doctorCommand(s),
 	)
