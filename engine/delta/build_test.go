@@ -81,7 +81,30 @@ func (w *world) compare(t *testing.T, change func(*delta.Input)) delta.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
+	explained(t, r)
 	return r
+}
+
+// explained checks that a report's rules lead to its headline, and to no other.
+func explained(t *testing.T, r delta.Report) {
+	t.Helper()
+	rules := r.Rules()
+	for i, rule := range rules {
+		if last := i == len(rules)-1; rule.Holds != last || rule.Says == "" || last && rule.Headline != r.Headline {
+			t.Errorf("rule %d of %d under %q: %+v", i+1, len(rules), r.Headline, rule)
+		}
+	}
+	if len(rules) == 0 {
+		t.Errorf("no rule leads to %q", r.Headline)
+	}
+	if len(r.Causes) != len(r.NotComparable) {
+		t.Errorf("%d causes of %d reasons", len(r.Causes), len(r.NotComparable))
+	}
+	for i, c := range r.Causes {
+		if c.Text == "" || c.Fix == "" || r.NotComparable[i] != c.Text+": "+c.Fix {
+			t.Errorf("cause %+v of %q", c, r.NotComparable[i])
+		}
+	}
 }
 
 func marker(name string, value float64) record.Marker {

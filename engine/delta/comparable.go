@@ -29,52 +29,60 @@ const (
 )
 
 // reasons are why the two runs cannot be compared at all; none means they can.
-func (t *table) reasons(in *Input, plan *plan, paired, alone []int) []string {
-	out := []string{}
-	if r := scorerReason(in, plan); r != "" {
-		out = append(out, r)
-	}
+func (t *table) reasons(in *Input, plan *plan, paired, alone []int) []record.Warning {
+	out := []record.Warning{}
+	out = append(out, scorerReason(in, plan)...)
 	out = append(out, t.markerReasons(plan)...)
 	if all := len(paired) + len(alone); float64(len(paired)) < halfPaired*float64(all) {
-		out = append(out, fmt.Sprintf("only %d of %d tasks are on both sides: run after with --tasks %s", len(paired), all, in.Before.Run.ID))
+		out = append(out, reason("tasks", "run after with --tasks "+in.Before.Run.ID, "only %d of %d tasks are on both sides", len(paired), all))
 	}
-	out = append(out, t.modelReasons(paired)...)
+	out = append(out, t.modelReasons(in, paired)...)
 	for _, name := range conditionNames(in) {
 		if b, a := in.Before.Conditions[name], in.After.Conditions[name]; b != a {
-			out = append(out, fmt.Sprintf("another %s: %s before, %s after", name, orNone(b), orNone(a)))
+			out = append(out, reason("condition", "run both sides with one version of assay", "another %s: %s before, %s after", name, orNone(b), orNone(a)))
 		}
 	}
-	if r := t.answeredReason(paired); r != "" {
-		out = append(out, r)
+	return append(out, t.answeredReason(in, paired)...)
+}
+
+func reason(code, fix, format string, args ...any) record.Warning {
+	return record.Warning{Code: code, Text: fmt.Sprintf(format, args...), Fix: fix}
+}
+
+// sentences are reasons with what to do about each.
+func sentences(reasons []record.Warning) []string {
+	out := make([]string, len(reasons))
+	for i, r := range reasons {
+		out[i] = r.Text + ": " + r.Fix
 	}
 	return out
 }
 
 // scorerReason: one scorer version grades both sides, where the reward has a part.
-func scorerReason(in *Input, plan *plan) string {
+func scorerReason(in *Input, plan *plan) []record.Warning {
 	b, a := in.Before.Scorer, in.After.Scorer
 	if b == a {
-		return ""
+		return nil
 	}
 	if (b == "" || a == "") && plan.target != PassAt1 && plan.proxy != PassAt1 && !plan.guards[PassAt1] {
-		return ""
+		return nil
 	}
 	if a == "" {
-		return fmt.Sprintf("before was graded by %s and after by nothing: assay grade %s --judge %s", b, in.After.Run.ID, b)
+		return []record.Warning{reason("scorer", fmt.Sprintf("assay grade %s --judge %s", in.After.Run.ID, b), "before was graded by %s and after by nothing", b)}
 	}
-	return fmt.Sprintf("before was graded by %s and after by %s: assay grade %s --judge %s", orNone(b), a, in.Before.Run.ID, a)
+	return []record.Warning{reason("scorer", fmt.Sprintf("assay grade %s --judge %s", in.Before.Run.ID, a), "before was graded by %s and after by %s", orNone(b), a)}
 }
 
 // markerReasons name the markers that count and were made by other versions of their
 // scorer on the two sides.
-func (t *table) markerReasons(plan *plan) []string {
-	var out []string
+func (t *table) markerReasons(plan *plan) []record.Warning {
+	var out []record.Warning
 	for m, name := range t.metrics {
 		if t.sameScorers(m) || name != plan.target && name != plan.proxy && !plan.guards[name] {
 			continue
 		}
-		out = append(out, fmt.Sprintf("marker %s was made by %s before and by %s after: assay grade both runs with one recipe",
-			name, listed(t.sides[before].scorers[m]), listed(t.sides[after].scorers[m])))
+		out = append(out, reason("marker", "assay grade both runs with one recipe", "marker %s was made by %s before and by %s after", name,
+			listed(t.sides[before].scorers[m]), listed(t.sides[after].scorers[m])))
 	}
 	return out
 }
@@ -88,8 +96,8 @@ func (t *table) sameScorers(metric int) bool {
 
 // modelReasons: the same tasks must have been written and their users played by the
 // same models.
-func (t *table) modelReasons(paired []int) []string {
-	var out []string
+func (t *table) modelReasons(in *Input, paired []int) []record.Warning {
+	var out []record.Warning
 	for _, c := range []struct {
 		what          string
 		before, after []string
@@ -99,7 +107,8 @@ func (t *table) modelReasons(paired []int) []string {
 	} {
 		for _, task := range paired {
 			if b, a := c.before[task], c.after[task]; b != a {
-				out = append(out, fmt.Sprintf("another %s: %s before, %s after (task %s)", c.what, orNone(b), orNone(a), t.tasks[task].Task.ID))
+				out = append(out, reason("model", "run after with before's "+c.what+" and --tasks "+in.Before.Run.ID,
+					"another %s: %s before, %s after (task %s)", c.what, orNone(b), orNone(a), t.tasks[task].Task.ID))
 				break
 			}
 		}
@@ -109,27 +118,27 @@ func (t *table) modelReasons(paired []int) []string {
 
 // answeredReason: what was lost must not differ between the sides by more than chance
 // (sign flips over situations) and by more than eval runs differ.
-func (t *table) answeredReason(paired []int) string {
+func (t *table) answeredReason(in *Input, paired []int) []record.Warning {
 	var gap units
 	for _, task := range paired {
 		b, a := t.sides[before].rows[task], t.sides[after].rows[task]
 		gap.add(t.unit[task], a.answered()-b.answered())
 	}
 	if changed(gap.list) == 0 {
-		return ""
+		return nil
 	}
 	p := stats.SignFlip((&pair{change: gap}).sums(), draws, record.Stream("delta", "sign flip", "answered"))
 	if p >= answeredP {
-		return ""
+		return nil
 	}
 	b, a := t.sides[before].rowsOf(paired), t.sides[after].rowsOf(paired)
 	difference := stats.UnitMean(gap.list)
 	noise, known := stats.NoiseBand(t.sides[before].answeredRuns(), t.sides[after].answeredRuns())
 	if known && math.Abs(difference) <= noise.Band {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("before answered %.1f%% of its rollouts, after %.1f%% (p %.2g): what was lost is not missing at random; assay resume both",
-		100*b.answered(), 100*a.answered(), p)
+	return []record.Warning{reason("answered", "assay resume "+in.Before.Run.ID+", and "+in.After.Run.ID,
+		"before answered %.1f%% of its rollouts, after %.1f%% (p %.2g); what was lost is not missing at random", 100*b.answered(), 100*a.answered(), p)}
 }
 
 func (c rowCount) answered() float64 {

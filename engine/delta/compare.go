@@ -54,7 +54,8 @@ func newComparison(in *Input, plan *plan, markers []string) *comparison {
 	for _, task := range alone {
 		r.UnpairedTasks = append(r.UnpairedTasks, t.tasks[task].Task.ID)
 	}
-	r.NotComparable = t.reasons(in, plan, paired, alone)
+	r.Causes = t.reasons(in, plan, paired, alone)
+	r.NotComparable = sentences(r.Causes)
 	return &comparison{in: in, plan: plan, table: t, report: r, paired: paired, values: map[string]pair{}}
 }
 

@@ -98,9 +98,12 @@ type Report struct {
 	Noise *Noise `json:"noise"`
 	// SelectionBound is how far rollouts that were not graded could have moved the
 	// delta: the sum over sides of d/(1-d), d being the ungraded share. 0 where all are.
-	SelectionBound float64          `json:"selection_bound"`
-	NotComparable  []string         `json:"not_comparable"`
-	Warnings       []record.Warning `json:"warnings"`
+	SelectionBound float64 `json:"selection_bound"`
+	// NotComparable are the reasons why the runs cannot be compared, in sentences; Causes
+	// are the same with what to do about each apart.
+	NotComparable []string         `json:"not_comparable"`
+	Causes        []record.Warning `json:"causes"`
+	Warnings      []record.Warning `json:"warnings"`
 }
 
 // Kinds of metric.

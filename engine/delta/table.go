@@ -129,26 +129,30 @@ func (st *sideTable) read(s *Side, in *Input, index, metric map[string]int, thre
 	for i, r := range st.runs {
 		run[r] = i
 	}
-	probesOnly := s.Run != nil && s.Run.Mode == record.ModeRL
 	for i := range s.Samples {
 		sample := &s.Samples[i]
 		task, ok := index[sample.Task.ID]
-		if !ok || probesOnly && !sample.HeldOut && sample.Rollout.Key.K >= probes {
+		if !ok || s.unread(sample) {
 			continue
 		}
 		r := run[sample.Rollout.Key.EvalRun]
-		switch sample.Rollout.Status {
-		case record.StatusDone:
-			st.ended[r].done++
-		case record.StatusLost:
+		if sample.Rollout.Status == record.StatusLost {
 			st.ended[r].lost++
 			st.rows[task].lost++
 			continue
-		default:
-			continue
 		}
+		st.ended[r].done++
 		st.add(sample, st.cells[r], task, metric, threshold)
 	}
+}
+
+// unread is true of a rollout that no number is made of: one that has not ended, and
+// of an rl run's training tasks all but the probes.
+func (s *Side) unread(sample *record.Sample) bool {
+	if sample.Rollout.Status != record.StatusDone && sample.Rollout.Status != record.StatusLost {
+		return true
+	}
+	return s.Run != nil && s.Run.Mode == record.ModeRL && !sample.HeldOut && sample.Rollout.Key.K >= probes
 }
 
 // probes is how many rollouts of a training group an rl run makes before it looks at

@@ -85,7 +85,7 @@ func interval(list []stats.Unit, least, most float64, of ...any) (lo, hi float64
 func changed(list []stats.Unit) int {
 	n := 0
 	for _, u := range list {
-		if math.Abs(u.Sum) > 1e-9 {
+		if math.Abs(u.Sum) > rounding {
 			n++
 		}
 	}
