@@ -44,29 +44,44 @@ type DeltaOptions struct {
 
 // Delta compares two runs on the tasks that both have, under one scorer version.
 func (e *Engine) Delta(ctx context.Context, before, after string, o DeltaOptions) (DeltaReport, error) {
-	b, gradedBefore, err := e.side(ctx, before)
+	in, err := e.compared(ctx, before, after, "")
 	if err != nil {
 		return DeltaReport{}, err
+	}
+	in.Target, in.MustNotRegress, in.LowerIsBetter = o.Target, o.MustNotRegress, o.LowerIsBetter
+	in.Proxy, in.By, in.AllTasks = o.Proxy, o.By, o.AllTasks
+	return delta.Compare(in)
+}
+
+// compared reads both sides of a comparison. scorer is the version to read them under;
+// "" is the one that both have.
+func (e *Engine) compared(ctx context.Context, before, after, scorer string) (delta.Input, error) {
+	b, gradedBefore, err := e.side(ctx, before)
+	if err != nil {
+		return delta.Input{}, err
 	}
 	a, gradedAfter, err := e.side(ctx, after)
 	if err != nil {
-		return DeltaReport{}, err
+		return delta.Input{}, err
 	}
-	if scorer, ok := delta.CommonScorer(gradedBefore, gradedAfter); ok {
+	common := scorer != ""
+	if !common {
+		scorer, common = delta.CommonScorer(gradedBefore, gradedAfter)
+	}
+	if common {
 		b.Scorer, a.Scorer = scorer, scorer
 	}
 	trained, err := e.Source.Trained(ctx, nil)
 	if err != nil {
-		return DeltaReport{}, err
+		return delta.Input{}, err
 	}
 	for _, side := range []*delta.Side{&b, &a} {
 		q := record.SampleQuery{Scorer: side.Scorer, Statuses: []record.Status{record.StatusDone, record.StatusLost}}
 		if side.Samples, err = e.samples(ctx, side.Run.ID, q); err != nil {
-			return DeltaReport{}, err
+			return delta.Input{}, err
 		}
 	}
-	return delta.Compare(delta.Input{Before: b, After: a, Target: o.Target, MustNotRegress: o.MustNotRegress,
-		LowerIsBetter: o.LowerIsBetter, Proxy: o.Proxy, By: o.By, AllTasks: o.AllTasks, Trained: trained})
+	return delta.Input{Before: b, After: a, Trained: trained}, nil
 }
 
 // side reads what one run is as one side of a comparison, and which scorer
@@ -126,37 +141,61 @@ func (e *Engine) saveDelta(ctx context.Context, runID string, r *DeltaReport) er
 // empty_selection; the gates that emptied it stand in the result.
 func (e *Engine) Cut(ctx context.Context, runID, target, format, file string) (CutResult, error) {
 	result := CutResult{For: target, Format: format}
-	run, err := e.Source.Run(ctx, runID)
+	in, err := e.cuttable(ctx, runID)
 	if err != nil {
 		return result, err
 	}
-	samples, err := e.samples(ctx, runID, record.SampleQuery{})
+	sel, err := in.cut(target, &result)
 	if err != nil {
 		return result, err
 	}
-	var eval []record.Posed
-	posed, err := e.Source.Posed(ctx, runID)
-	if err != nil {
-		return result, err
-	}
-	for _, p := range posed {
-		if p.HeldOut {
-			eval = append(eval, p)
-		}
-	}
-	sel, err := cut.Select(cut.Target(target), samples, cut.Options{Mode: run.Mode, PassThreshold: run.PassThreshold, EvalTasks: eval})
-	if sel != nil {
-		result.RowsIn, result.RowsOut, result.Gates, result.Warnings = sel.RowsIn, sel.RowsOut, sel.Gates, sel.Warnings
-	}
-	if errors.Is(err, cut.ErrEmpty) {
-		return result, &record.Problem{Code: "empty_selection", Message: err.Error(), Where: "cut " + target, Fix: "see the gates: assay cut " + runID + " --for " + target, Err: err}
-	}
-	if err != nil {
-		return result, err
-	}
-	if err := e.Exporter.Export(ctx, training(run, sel), format, file); err != nil {
+	if err := e.Exporter.Export(ctx, training(in.run, sel), format, file); err != nil {
 		return result, err
 	}
 	result.File = file
 	return result, nil
 }
+
+// cuttable is what training sets are cut from.
+type cuttable struct {
+	run     *record.Run
+	samples []record.Sample
+	eval    []record.Posed // the tasks that training must not have seen
+}
+
+func (e *Engine) cuttable(ctx context.Context, runID string) (*cuttable, error) {
+	run, err := e.Source.Run(ctx, runID)
+	if err != nil {
+		return nil, err
+	}
+	in := &cuttable{run: run}
+	if in.samples, err = e.samples(ctx, runID, record.SampleQuery{}); err != nil {
+		return nil, err
+	}
+	posed, err := e.Source.Posed(ctx, runID)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range posed {
+		if p.HeldOut {
+			in.eval = append(in.eval, p)
+		}
+	}
+	return in, nil
+}
+
+// cut selects for one target and fills in what came of it. An empty set is an error,
+// and the selection then still says what every gate took.
+func (in *cuttable) cut(target string, result *CutResult) (*cut.Selection, error) {
+	sel, err := cut.Select(cut.Target(target), in.samples, cut.Options{Mode: in.run.Mode, PassThreshold: in.run.PassThreshold, EvalTasks: in.eval})
+	if sel != nil {
+		result.RowsIn, result.RowsOut, result.Gates, result.Warnings = sel.RowsIn, sel.RowsOut, sel.Gates, sel.Warnings
+	}
+	if errors.Is(err, cut.ErrEmpty) {
+		return sel, &record.Problem{Code: emptySelection, Message: err.Error(), Where: "cut " + target, Fix: "see the gates: assay cut " + in.run.ID + " --for " + target, Err: err}
+	}
+	return sel, err
+}
+
+// emptySelection is the code of a cut that nothing is left of.
+const emptySelection = "empty_selection"

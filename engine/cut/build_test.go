@@ -70,6 +70,28 @@ func adds(t *testing.T, s *cut.Selection) {
 		}
 		in = g.Out
 	}
+	taken := make([]int, len(s.Gates))
+	for _, d := range s.Dropped {
+		taken[d.Gate]++
+		if d.Why == "" || d.Sample == nil {
+			t.Errorf("dropped without a reason: %+v", d)
+		}
+	}
+	for i, g := range s.Gates {
+		if taken[i] != g.In-g.Out {
+			t.Errorf("gate %s took %d rows and names %d", g.Name, g.In-g.Out, taken[i])
+		}
+	}
+	if !slices.IsSortedFunc(s.Dropped, func(a, b cut.Dropped) int { return a.Gate - b.Gate }) {
+		t.Error("what was dropped does not stand in the order of the gates")
+	}
+	tasks := 0
+	for _, tier := range s.Tiers {
+		tasks += tier.Tasks
+	}
+	if tasks != len(s.Rates) {
+		t.Errorf("%d tasks in tiers, %d rates", tasks, len(s.Rates))
+	}
 	rows := len(s.Rows) + 2*len(s.Pairs)
 	for _, g := range s.Groups {
 		rows += len(g.Rows)

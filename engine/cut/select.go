@@ -2,6 +2,7 @@ package cut
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -94,6 +95,7 @@ func (s *sieve) sift(name string, label, drop func(*candidate) string) {
 			kept = append(kept, c)
 			continue
 		}
+		s.selection.Dropped = append(s.selection.Dropped, Dropped{Sample: c.sample, Gate: len(s.selection.Gates), Why: why})
 		if l := label(c); l != last && len(g.Examples) < examplesShown {
 			g.Examples, last = append(g.Examples, l+": "+why), l
 		}
@@ -201,8 +203,9 @@ func (s *sieve) passRates() map[string]float64 {
 		}
 	}
 	rates := make(map[string]float64, len(graded))
-	for task, n := range graded {
-		rates[task] = float64(passed[task]) / float64(n)
+	for _, task := range slices.Sorted(maps.Keys(graded)) {
+		rates[task] = float64(passed[task]) / float64(graded[task])
+		s.selection.Rates = append(s.selection.Rates, TaskRate{TaskID: task, Rate: rates[task], Graded: graded[task]})
 	}
 	return rates
 }
@@ -219,7 +222,7 @@ func (s *sieve) tiers() {
 			tiers[2].Tasks++
 		}
 	}
-	s.selection.Tiers = tiers
+	s.selection.Tiers, s.selection.Band = tiers, s.options.Band
 }
 
 // rm keeps every graded rollout with its score.

@@ -32,6 +32,21 @@ type Gate struct {
 	Examples []string `json:"examples"`
 }
 
+// Dropped is one rollout that a gate took, with why.
+type Dropped struct {
+	Sample *record.Sample
+	Gate   int // index into [Selection.Gates]
+	Why    string
+}
+
+// TaskRate is the share of a training task's graded rollouts that pass, before any of
+// them is pruned; of a grpo cut in rl mode, of those after the probes.
+type TaskRate struct {
+	TaskID string
+	Rate   float64
+	Graded int
+}
+
 // Row is one rollout of a training set.
 type Row struct {
 	Sample *record.Sample
@@ -83,7 +98,13 @@ type Selection struct {
 	Rows            []Row   // sft and rm
 	Groups          []Group // grpo, those with the widest spread first
 	Pairs           []Pair  // dpo
-	// Tiers count the graded training tasks by difficulty, before any gate of a target.
+	// Dropped is every rollout that a gate took, in the order of the gates.
+	Dropped []Dropped
+	// Rates are the graded training tasks by id, before any gate of a target, Band the
+	// rates between which a group has something to learn, and Tiers count the tasks below,
+	// within and above it.
+	Rates    []TaskRate
+	Band     [2]float64
 	Tiers    []Tier
 	Warnings []record.Warning
 }

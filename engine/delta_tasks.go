@@ -1,0 +1,31 @@
+package engine
+
+import (
+	"context"
+
+	"assay/engine/delta"
+)
+
+// What a screen shows of a delta report and of the tasks behind it.
+type (
+	DeltaMetric  = delta.Metric
+	DeltaSlice   = delta.Slice
+	DeltaRule    = delta.Rule
+	DeltaTasks   = delta.Changes
+	DeltaPair    = delta.Pair
+	DeltaAttempt = delta.Attempt
+	DeltaMove    = delta.Move
+	DeltaQueues  = delta.Queues
+)
+
+// DeltaTasks are the tasks behind a report, read anew under the scorer version and in
+// the scope that it names. A task that went into a training file since is not among
+// them, so they can be fewer than the report's.
+func (e *Engine) DeltaTasks(ctx context.Context, r *DeltaReport) (DeltaTasks, error) {
+	in, err := e.compared(ctx, r.Before, r.After, r.Scorer)
+	if err != nil {
+		return DeltaTasks{}, err
+	}
+	in.AllTasks = r.Scope == delta.ScopeAllTasks
+	return delta.Tasks(in), nil
+}
