@@ -127,13 +127,14 @@ func (e *Engine) samples(ctx context.Context, runID string, q record.SampleQuery
 	return out, nil
 }
 
-// saveDelta keeps a report as it was shown.
-func (e *Engine) saveDelta(ctx context.Context, runID string, r *DeltaReport) error {
-	raw, err := record.Marshal(r)
+// saveReport keeps a report as it is shown.
+func (e *Engine) saveReport(ctx context.Context, saved record.SavedReport, report any) error {
+	raw, err := record.Marshal(report)
 	if err != nil {
-		return fmt.Errorf("save the delta report: %w", err)
+		return fmt.Errorf("save the %s report: %w", saved.Kind, err)
 	}
-	return e.Sink.SaveReport(ctx, record.SavedReport{Kind: "delta", RunID: runID, Before: r.Before, After: r.After, Report: raw})
+	saved.Report = raw
+	return e.Sink.SaveReport(ctx, saved)
 }
 
 // Cut selects a training set from a run and has it written to file. A set that

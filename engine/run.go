@@ -2,9 +2,11 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"assay/engine/record"
@@ -20,6 +22,8 @@ type story struct {
 	control *Control
 	plan    *plan
 	out     string
+	force   bool // go on although an agent's files have changed
+	worked  bool // rollouts were made: a saved comparison says nothing of them
 	began   time.Time
 	result  StoryResult
 }
@@ -88,11 +92,7 @@ func (e *Engine) Resume(ctx context.Context, runID string, opts ResumeOptions, c
 		return nil, err
 	}
 	defer p.close()
-	if run.FilesHash != p.before.filesHash && !opts.Force {
-		return nil, record.Problemf("agent_changed", "start a new run, or go on with --force and mix two agents in one run",
-			"the files of the agent of run %s have changed since it began", run.ID)
-	}
-	s := &story{engine: e, control: control, plan: p, out: opts.Out, began: e.Now()}
+	s := &story{engine: e, control: control, plan: p, out: opts.Out, force: opts.Force, began: e.Now()}
 	if err := s.resumeRun(ctx, run, p.before, StageRun); err != nil {
 		return nil, err
 	}
@@ -108,6 +108,9 @@ func (s *story) resumeRun(ctx context.Context, run *record.Run, a *arm, stage St
 	if run.Status == record.RunDone && past.retry == 0 {
 		return nil
 	}
+	if err := s.sameFiles(run, a); err != nil {
+		return err
+	}
 	if err := s.engine.Sink.ReopenRun(ctx, run.ID); err != nil {
 		return err
 	}
@@ -121,6 +124,15 @@ func (s *story) resumeRun(ctx context.Context, run *record.Run, a *arm, stage St
 		return err
 	}
 	return s.simulate(ctx, run, a, tasks, past)
+}
+
+// sameFiles refuses to mix two agents in one story.
+func (s *story) sameFiles(run *record.Run, a *arm) error {
+	if run.FilesHash == a.filesHash || s.force {
+		return nil
+	}
+	return record.Problemf("agent_changed", "start a new run, or go on with --force and mix two agents in one story",
+		"the files of the agent of run %s have changed since it began", run.ID)
 }
 
 // rest is the story after its first run.
@@ -173,12 +185,17 @@ func (s *story) cuts(ctx context.Context, run *record.Run) error {
 	if err != nil {
 		return err
 	}
+	saved, err := s.savedCuts(ctx, run.ID)
+	if err != nil {
+		return err
+	}
 	for _, spec := range specs {
 		format := spec.Format
 		if format == "" {
 			format = "whileai"
 		}
-		if alreadyWritten(written, spec.For, format) {
+		if c, ok := saved[spec.For+"."+format]; ok && alreadyWritten(written, spec.For, format) {
+			s.result.Cut = append(s.result.Cut, c)
 			continue
 		}
 		file := filepath.Join(s.out, run.ID+"."+spec.For+".jsonl")
@@ -193,10 +210,28 @@ func (s *story) cuts(ctx context.Context, run *record.Run) error {
 		} else if err != nil {
 			return err
 		}
+		if err := s.engine.saveReport(ctx, record.SavedReport{Kind: "cut", RunID: run.ID}, &c); err != nil {
+			return err
+		}
 		s.result.Cut = append(s.result.Cut, c)
 		s.engine.tell(CutFinished{c})
 	}
 	return nil
+}
+
+// savedCuts are what came of the training files that the story wrote before, by
+// target and format.
+func (s *story) savedCuts(ctx context.Context, runID string) (map[string]CutResult, error) {
+	reports, err := s.engine.Source.Reports(ctx, runID, "cut")
+	saved := map[string]CutResult{}
+	for _, r := range reports {
+		var c CutResult
+		if err := json.Unmarshal(r.Report, &c); err != nil {
+			return nil, fmt.Errorf("the saved cut of run %s: %w", runID, err)
+		}
+		saved[c.For+"."+c.Format] = c
+	}
+	return saved, err
 }
 
 func alreadyWritten(written []record.ExportRecord, target, format string) bool {
@@ -251,6 +286,11 @@ func (s *story) partRun(ctx context.Context, run, tasksOf *record.Run, children 
 			return c, s.resumeRun(ctx, c, a, stage)
 		}
 	}
+	if role == record.RoleBefore {
+		if err := s.sameFiles(run, a); err != nil {
+			return nil, err
+		}
+	}
 	part := s.plan.newRun(s.engine, role, a)
 	part.Parent, part.PosedBy, part.Mode = run.ID, tasksOf.ID, record.ModeEval
 	part.EvalRuns = s.plan.settings.DeltaRuns
@@ -266,17 +306,39 @@ func (s *story) partRun(ctx context.Context, run, tasksOf *record.Run, children 
 	return part, s.simulate(ctx, part, a, tasks, nil)
 }
 
-// delta compares the two arms and keeps the report.
+// delta compares the two arms and keeps the report. Where nothing was made since
+// it was kept, the kept one stands.
 func (s *story) delta(ctx context.Context, run, before, after *record.Run) error {
+	if !s.worked {
+		if kept, err := s.keptDelta(ctx, run.ID, before.ID, after.ID); kept != nil || err != nil {
+			s.result.Delta = kept
+			return err
+		}
+	}
 	s.engine.tell(StageStarted{StageDelta})
 	report, err := s.engine.Delta(ctx, before.ID, after.ID, s.plan.deltaOptions())
 	if err != nil {
 		return err
 	}
 	s.result.Delta = &report
-	if err := s.engine.saveDelta(ctx, run.ID, &report); err != nil {
+	if err := s.engine.saveReport(ctx, record.SavedReport{Kind: "delta", RunID: run.ID, Before: before.ID, After: after.ID}, &report); err != nil {
 		return err
 	}
 	s.engine.tell(DeltaFinished{Before: before.ID, After: after.ID, Report: report})
 	return nil
+}
+
+// keptDelta is the report that was kept of two runs last, nil where there is none.
+func (s *story) keptDelta(ctx context.Context, runID, before, after string) (*DeltaReport, error) {
+	reports, err := s.engine.Source.Reports(ctx, runID, "delta")
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range slices.Backward(reports) {
+		if r.Before == before && r.After == after {
+			report := &DeltaReport{}
+			return report, json.Unmarshal(r.Report, report)
+		}
+	}
+	return nil, nil
 }

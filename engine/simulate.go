@@ -13,6 +13,7 @@ import (
 // simulate makes a run's rollouts and leaves the run on disk with how it ended.
 // past is nil for a new run.
 func (s *story) simulate(ctx context.Context, run *record.Run, a *arm, tasks *taskSource, past *pastRows) error {
+	s.worked = true
 	settings := s.plan.settings
 	settings.Mode, settings.EvalRuns = run.Mode, run.EvalRuns
 	sim := &simulation{
