@@ -25,14 +25,20 @@ type GradeReport struct {
 	Scorer string                     `json:"scorer"`
 	Graded int                        `json:"graded"`
 	Status map[record.JudgeStatus]int `json:"status"`
+	// Judged of Done rollouts have their judgment of this version; Own says that it
+	// gives the run its reward, which it does from the last one on.
+	Judged int  `json:"judged"`
+	Done   int  `json:"done"`
+	Own    bool `json:"own"`
 	// Reward is the mean reward over tasks, with the situations as units.
 	Reward   stats.Estimate   `json:"reward"`
 	Warnings []record.Warning `json:"warnings"`
 }
 
 // Grade judges a run's done rollouts by a scorer version and appends what it
-// said; earlier verdicts stay. The version becomes the run's reward when every
-// done rollout has its judgment, of any status; until then the old one stands.
+// said; earlier verdicts stay. The version becomes the run's reward in the
+// transaction in which the last done rollout has its judgment, of any status; until
+// then the old one stands, so that no number ever mixes two.
 func (e *Engine) Grade(ctx context.Context, runID string, o GradeOptions) (*GradeReport, error) {
 	run, err := e.Source.Run(ctx, runID)
 	if err != nil {
@@ -47,36 +53,39 @@ func (e *Engine) Grade(ctx context.Context, runID string, o GradeOptions) (*Grad
 	if scorer == "" {
 		return nil, record.Problemf("no_reward", "name a judge with --judge, or write grade.reward in a recipe", "run %s has no reward to grade by", runID)
 	}
+	if err := e.keepRubrics(ctx, run, p); err != nil {
+		return nil, err
+	}
 	r := &regrade{engine: e, run: run, plan: p, scorer: scorer}
 	if err := r.all(ctx, o.OnlyMissing); err != nil {
+		return nil, err
+	}
+	if err := e.journalJudge(ctx, run, scorer, p); err != nil {
 		return nil, err
 	}
 	return r.report(ctx)
 }
 
 // regrader is a plan with nothing but a grader: the recipe stored with the run,
-// its reward replaced by the judge where one is given.
+// its reward replaced by the judge where one is given. A judge without a rubric is
+// given the recipe's.
 func (e *Engine) regrader(run *record.Run, judge *JudgeSpec) (*plan, error) {
-	r := &Recipe{Dir: run.RecipeDir}
-	if run.Role != record.RoleImport {
-		stored, err := LoadRecipe(func(name string) ([]byte, error) { return []byte(run.Files[name]), nil }, run.RecipeDir)
-		if err != nil {
-			return nil, fmt.Errorf("the recipe stored with run %s: %w", run.ID, err)
-		}
-		if err := stored.Apply(run.Overrides); err != nil {
-			return nil, err
-		}
-		r = stored
+	r, err := recipeOf(run)
+	if err != nil {
+		return nil, err
 	}
 	if judge != nil {
-		r.Grade.Reward = &RewardSpec{Judge: judge}
+		with := *judge
+		if with.Rubric == "" {
+			with.Rubric = r.rubric()
+		}
+		r.Grade.Reward = &RewardSpec{Judge: &with}
 		if err := (placed{}).reward(r.Grade.Reward); err != nil {
 			return nil, err
 		}
 	}
 	p := &plan{recipe: r, settings: r.Settings()}
 	p.settings.PassThreshold = run.PassThreshold
-	var err error
 	if p.grader, err = e.newGrader(p); err != nil {
 		p.close()
 		return nil, err
@@ -84,89 +93,119 @@ func (e *Engine) regrader(run *record.Run, judge *JudgeSpec) (*plan, error) {
 	return p, nil
 }
 
+// recipeOf is the recipe that is stored with a run, an empty one of a run that was
+// imported.
+func recipeOf(run *record.Run) (*Recipe, error) {
+	if run.Role == record.RoleImport {
+		return &Recipe{Dir: run.RecipeDir}, nil
+	}
+	return storedRecipe(run)
+}
+
 // regrade is one regrade on its way.
 type regrade struct {
-	engine *Engine
-	run    *record.Run
-	plan   *plan
-	scorer string
-	status map[record.JudgeStatus]int
-	graded int
-	done   int
+	engine   *Engine
+	run      *record.Run
+	plan     *plan
+	scorer   string
+	status   map[record.JudgeStatus]int
+	graded   int
+	standing record.Standing
 }
 
 // all judges every done rollout in groups of [commitRows], so that what was
 // judged before an interruption is kept.
 func (r *regrade) all(ctx context.Context, onlyMissing bool) error {
 	r.status = map[record.JudgeStatus]int{}
+	done := 0
 	var group []*record.Sample
 	for s, err := range r.engine.Source.Samples(ctx, r.run.ID, record.SampleQuery{Scorer: r.scorer}) {
 		if err != nil {
 			return err
 		}
-		r.done++
+		done++
 		if onlyMissing && s.Judgment != nil && s.Judgment.Status == record.JudgeOK {
 			continue
 		}
+		if len(group) == commitRows { // another follows, so that it is not the last
+			if err := r.commit(ctx, group); err != nil {
+				return err
+			}
+			group = group[:0]
+		}
 		group = append(group, s)
-		if len(group) < commitRows {
-			continue
-		}
-		if err := r.commit(ctx, group); err != nil {
-			return err
-		}
-		group = group[:0]
 	}
-	if err := r.commit(ctx, group); err != nil {
-		return err
-	}
-	if r.done == 0 {
+	if done == 0 {
 		return record.Problemf("no_rollouts", "assay resume "+r.run.ID, "run %s has no rollout that is done", r.run.ID)
 	}
-	return r.engine.Sink.SetRunScorer(ctx, r.run.ID, r.scorer)
+	judgments, markers, err := r.judgeAll(ctx, group)
+	if err != nil {
+		return err
+	}
+	r.standing, err = r.engine.Sink.FinishGrades(ctx, r.run.ID, r.scorer, r.scorers(), judgments, markers)
+	return err
 }
 
 func (r *regrade) commit(ctx context.Context, group []*record.Sample) error {
-	if len(group) == 0 {
-		return nil
+	judgments, markers, err := r.judgeAll(ctx, group)
+	if err != nil {
+		return err
 	}
-	judgments := make([]record.Judgment, len(group))
+	return r.engine.Sink.CommitGrades(ctx, r.run.ID, r.scorers(), judgments, markers)
+}
+
+func (r *regrade) scorers() []record.Scorer {
+	return slices.DeleteFunc(slices.Clone(r.plan.grader.Scorers()), func(s record.Scorer) bool { return s.ID != r.scorer })
+}
+
+// judgeAll judges a group, several at a time.
+func (r *regrade) judgeAll(ctx context.Context, group []*record.Sample) ([]record.Judgment, []record.Marker, error) {
+	judgments, marked := make([]record.Judgment, len(group)), make([][]record.Marker, len(group))
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, r.plan.settings.Concurrency)
 	for i, s := range group {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			judgments[i] = r.judge(ctx, s)
+			judgments[i], marked[i] = r.judge(ctx, s)
 		})
 	}
 	wg.Wait()
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return nil, nil, ctx.Err()
 	}
 	for i := range judgments {
 		r.status[judgments[i].Status]++
 	}
 	r.graded += len(group)
-	scorers := slices.DeleteFunc(slices.Clone(r.plan.grader.Scorers()), func(s record.Scorer) bool { return s.ID != r.scorer })
-	return r.engine.Sink.CommitGrades(ctx, r.run.ID, scorers, judgments, nil)
+	return judgments, slices.Concat(marked...), nil
 }
 
-func (r *regrade) judge(ctx context.Context, s *record.Sample) record.Judgment {
-	tools := r.run.Tools
+// judge is the scorer version's word on one rollout, with the markers that came with
+// it.
+func (r *regrade) judge(ctx context.Context, s *record.Sample) (record.Judgment, []record.Marker) {
+	j, markers := r.plan.grader.Grade(ctx, caseOf(r.run, s))
+	markers = slices.DeleteFunc(markers, func(m record.Marker) bool { return m.Scorer != r.scorer })
+	if j == nil {
+		return record.Judgment{RolloutID: s.Rollout.ID, Scorer: r.scorer, Status: record.JudgeMissingReward, At: r.engine.Now()}, markers
+	}
+	return *j, markers
+}
+
+// caseOf is a sample as it is graded: with what its agent was told and shown in this
+// run.
+func caseOf(run *record.Run, s *record.Sample) grade.Case {
+	tools := run.Tools
 	if tools == nil {
 		tools = s.Task.Tools
 	}
-	j, _ := r.plan.grader.Grade(ctx, grade.Case{Task: s.Task, Rollout: &s.Rollout, SystemPrompt: r.run.SystemPrompt, Tools: tools})
-	if j == nil {
-		return record.Judgment{RolloutID: s.Rollout.ID, Scorer: r.scorer, Status: record.JudgeMissingReward, At: r.engine.Now()}
-	}
-	return *j
+	return grade.Case{Task: s.Task, Rollout: &s.Rollout, SystemPrompt: run.SystemPrompt, Tools: tools}
 }
 
 // report sums up the run under the scorer version.
 func (r *regrade) report(ctx context.Context) (*GradeReport, error) {
-	out := &GradeReport{Run: r.run.ID, Scorer: r.scorer, Graded: r.graded, Status: r.status, Warnings: []record.Warning{}}
+	out := &GradeReport{Run: r.run.ID, Scorer: r.scorer, Graded: r.graded, Status: r.status,
+		Judged: r.standing.Judged, Done: r.standing.Done, Own: r.standing.Own, Warnings: []record.Warning{}}
 	units, order := map[string]*stats.Unit{}, []string{}
 	tasks := map[string][2]float64{}
 	var distinct []float64
@@ -212,9 +251,13 @@ func (r *regrade) report(ctx context.Context) (*GradeReport, error) {
 		out.Warnings = append(out.Warnings, record.Warning{Code: "constant_judge", Text: fmt.Sprintf("every rollout was given %g: check the judge before reading this as a result", distinct[0]),
 			Fix: "read some of its reasons with assay rows " + r.run.ID})
 	}
-	if un := r.done - r.status[record.JudgeOK]; un > 0 && r.graded == r.done {
-		out.Warnings = append(out.Warnings, record.Warning{Code: "unjudged", Text: fmt.Sprintf("%d of %d rollouts have no reward and are in no rate", un, r.done), Fix: "assay grade " + r.run.ID + " --only-missing"})
+	if un := out.Judged - r.standing.OK; un > 0 {
+		out.Warnings = append(out.Warnings, record.Warning{Code: "unjudged", Text: fmt.Sprintf("%d of %d rollouts have no reward and are in no rate", un, out.Done), Fix: "assay grade " + r.run.ID + " --only-missing"})
 	}
+	if !out.Own {
+		out.Warnings = append(out.Warnings, record.Warning{Code: "partial_regrade", Text: fmt.Sprintf("%d of %d rollouts are judged by %s: until all are, the run's reward stays that of %s", out.Judged, out.Done, r.scorer, r.run.Scorer), Fix: "grade it again when the run has ended"})
+	}
+	out.Warnings = append(out.Warnings, familyWarnings(r.run, r.plan.grader.Scorers(), r.scorer)...)
 	return out, nil
 }
 

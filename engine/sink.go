@@ -38,9 +38,20 @@ type Sink interface {
 	CommitSearch(ctx context.Context, runID string, state record.SearchState) error
 	// CommitGrades appends judgments and markers to rollouts that are there.
 	CommitGrades(ctx context.Context, runID string, scorers []record.Scorer, judgments []record.Judgment, markers []record.Marker) error
-	// SetRunScorer makes a scorer version the run's reward.
-	SetRunScorer(ctx context.Context, runID, scorer string) error
+	// FinishGrades is CommitGrades of a regrade's last group, of none too: in the same
+	// transaction the scorer version becomes the run's reward where every done rollout
+	// has its judgment of it, of any status. It says how far that is.
+	FinishGrades(ctx context.Context, runID, scorer string, scorers []record.Scorer, judgments []record.Judgment, markers []record.Marker) (record.Standing, error)
+	// SaveQueue keeps a labelling queue whole; one of that name is refused.
+	SaveQueue(ctx context.Context, runID, queue string, items []record.QueueItem) error
+	// SaveRubric keeps one version of a rubric; one that is there stays as it is.
+	SaveRubric(context.Context, record.Rubric) error
+	// CountOtherLook counts a look of a rubric's judge at the half of gold that rubrics
+	// are not tuned on, and gives how many there have been.
+	CountOtherLook(ctx context.Context, rubricHash string) (int, error)
 	SaveReport(context.Context, record.SavedReport) error
+	// AppendJournal adds a line to a run's journal.
+	AppendJournal(ctx context.Context, runID string, entry record.JournalEntry) error
 }
 
 // Source reads back what is committed.
@@ -57,7 +68,24 @@ type Source interface {
 	// CompleteScorers are the scorer versions under which every done rollout of the
 	// run has its judgment, of any status.
 	CompleteScorers(ctx context.Context, runID string) ([]string, error)
+	// Standings say how far each scorer version has come with the run's done rollouts,
+	// the run's own first.
+	Standings(ctx context.Context, runID string) ([]record.Standing, error)
 	TaskRates(ctx context.Context, runID string) ([]record.TaskRate, error)
+	// Labels are all acts of labelling on the run's rollouts, in their order.
+	Labels(ctx context.Context, runID string) ([]record.Label, error)
+	// Candidates are the run's done rollouts as drawing a queue needs them.
+	Candidates(ctx context.Context, runID string) ([]record.Candidate, error)
+	// Queues are the run's labelling queues, oldest first; QueueItems what is in them.
+	Queues(ctx context.Context, runID string) ([]record.QueueHead, error)
+	QueueItems(ctx context.Context, runID string) ([]record.QueueItem, error)
+	// Reveals are what annotators were shown of the run's rollouts.
+	Reveals(ctx context.Context, runID string) ([]record.Reveal, error)
+	// Journal is a run's journal, oldest first.
+	Journal(ctx context.Context, runID string) ([]record.JournalEntry, error)
+	// Rubrics are the versions of the rubric of a name, of all where it is "", oldest
+	// first.
+	Rubrics(ctx context.Context, name string) ([]record.Rubric, error)
 	// SearchStates are the committed states of a run's search, in batch order.
 	SearchStates(ctx context.Context, runID string) ([]record.SearchState, error)
 	// Trained is which of the tasks went into a training file before now; nil tasks

@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -451,7 +452,7 @@ func TestMigration(t *testing.T) {
 		if color != "red" || version != next.number || by != "assay 2.0" {
 			t.Errorf("color %q, version %d, by %q", color, version, by)
 		}
-		backup := open(t, path+".backup-1", Options{})
+		backup := open(t, fmt.Sprintf("%s.backup-%d", path, len(migrations)), Options{})
 		if got := samples(t, backup, "run1", record.SampleQuery{}); len(got) != 60 {
 			t.Errorf("%d rollouts in the backup, want 60", len(got))
 		}

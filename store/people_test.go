@@ -283,8 +283,8 @@ func TestRegrade(t *testing.T) {
 	if before.Judgment.Scorer != rewardScorer.ID || before.Outcome.Marker("strictness") != nil {
 		t.Errorf("before the switch: %s, %v", before.Judgment.Scorer, before.Markers)
 	}
-	if err := db.SetRunScorer(t.Context(), "run1", judge.ID); err != nil {
-		t.Fatal(err)
+	if s, err := db.FinishGrades(t.Context(), "run1", judge.ID, nil, nil, nil); err != nil || !s.Own || s.Judged != 4 || s.Done != 4 {
+		t.Fatalf("%+v (%v)", s, err)
 	}
 	after := samples(t, db, "run1", record.SampleQuery{})[0]
 	if after.Judgment.Scorer != judge.ID || after.Outcome.Marker("strictness") == nil || len(after.Markers) != 3 {

@@ -117,25 +117,6 @@ func (db *DB) UpdateRun(ctx context.Context, run *record.Run) error {
 	return err
 }
 
-// SetRunScorer makes a scorer version the run's reward.
-func (db *DB) SetRunScorer(ctx context.Context, runID, scorer string) error {
-	return db.tx(ctx, func(t *tx) error {
-		no, err := t.runNo(runID)
-		if err != nil {
-			return err
-		}
-		scorerNo, err := t.scorerNo(scorer)
-		if err != nil {
-			return err
-		}
-		if err := t.exec("UPDATE runs SET scorer_no = ? WHERE run_no = ?", scorerNo, no); err != nil {
-			return err
-		}
-		return t.exec(`INSERT INTO run_scorers SELECT ?1, ifnull(max(position) + 1, 0), ?2 FROM run_scorers WHERE run_no = ?1
-			HAVING NOT EXISTS (SELECT 1 FROM run_scorers WHERE run_no = ?1 AND scorer_no = ?2)`, no, scorerNo)
-	})
-}
-
 // Hide hides a run from lists with the runs of its story, or shows them again.
 // Nothing is removed.
 func (db *DB) Hide(ctx context.Context, runID string, hidden bool) error {

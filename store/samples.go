@@ -130,6 +130,10 @@ func (p *samplePager) where() (string, []any) {
 	if p.query.HeldOut != nil {
 		add("p.held_out = ?", *p.query.HeldOut)
 	}
+	if ids := p.query.Rollouts; ids != nil {
+		asked, _ := record.Marshal(ids) // strings always are JSON
+		add("r.rollout_id IN (SELECT value FROM json_each(?))", string(asked))
+	}
 	return where, args
 }
 

@@ -10,11 +10,13 @@ type SampleQuery struct {
 	HeldOut *bool
 	// Statuses keeps only these; none means done.
 	Statuses []Status
+	// Rollouts keeps only these, by id; nil keeps all.
+	Rollouts []string
 }
 
-// SavedReport is one delta or trust report as it was shown.
+// SavedReport is one delta, trust or cut report as it was shown.
 type SavedReport struct {
-	Kind          string // delta or trust
+	Kind          string // delta, trust or cut
 	RunID         string // the story's first run
 	Before, After string
 	Report        json.RawMessage

@@ -1,0 +1,276 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"assay/engine/grade"
+	"assay/engine/record"
+)
+
+// TrustReportKind is the kind of saved trust reports.
+const TrustReportKind = "trust"
+
+// TrustOptions are what a trust report is asked to look at beside the labels.
+type TrustOptions struct {
+	// Probes asks the judge about replies that a policy would try first.
+	Probes bool
+	// Compare are judges to measure on the same gold. Rows that one has not judged are
+	// judged now and appended; the run's reward stays what it is.
+	Compare []*JudgeSpec
+}
+
+// TrustReport says whether a run's judge can be trusted; its JSON is what trust
+// prints, and what is saved.
+type TrustReport struct {
+	grade.TrustReport
+	Rubric *RubricUse      `json:"rubric"`
+	People []Person        `json:"people"`
+	Pairs  []PeoplePair    `json:"pairs"`
+	Others []ComparedJudge `json:"compared"`
+}
+
+// RubricUse is the version of the rubric that the judge reads.
+type RubricUse struct {
+	Hash   string `json:"hash"`
+	Name   string `json:"name"`
+	Parent string `json:"parent,omitempty"`
+	// OtherLooks is how often a judge with it was measured on the half of gold that
+	// rubrics are not tuned on, this time included.
+	OtherLooks int `json:"other_looks"`
+}
+
+// Person is one annotator: how often a second look at a row agreed with the first.
+// That is the ceiling of what any judge can be shown to do.
+type Person struct {
+	Annotator string          `json:"annotator"`
+	Kind      record.GoldKind `json:"kind"`
+	Labels    int             `json:"labels"` // passes and fails at a first look
+	Twice     int             `json:"twice"`  // rows with a pass or fail at both looks
+	Same      int             `json:"same"`   // of those the same
+}
+
+// PeoplePair is two annotators on the rows that both gave a pass or a fail.
+type PeoplePair struct {
+	First  string `json:"first"`
+	Second string `json:"second"`
+	N      int    `json:"n"`
+	Same   int    `json:"same"`
+}
+
+// ComparedJudge is another judge on the same gold.
+type ComparedJudge struct {
+	grade.TrustReport
+	// Against compares the run's judge, as the first, with this one.
+	Against grade.JudgeComparison `json:"against"`
+}
+
+// Trust measures the judge that gives a run its reward against the run's gold, and
+// keeps the report. It counts as a look at the half of gold that rubrics are not
+// tuned on.
+func (e *Engine) Trust(ctx context.Context, runID string, o TrustOptions) (*TrustReport, error) {
+	run, err := e.Source.Run(ctx, runID)
+	if err != nil {
+		return nil, err
+	}
+	if run.Scorer == "" {
+		return nil, record.Problemf("no_reward", "grade it with a judge first: assay grade "+runID+" --judge builtin:fair", "run %s has no reward, so no judge to measure", runID)
+	}
+	b, err := e.newBench(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	in, err := b.input(ctx, run.Scorer)
+	if err != nil {
+		return nil, err
+	}
+	if o.Probes {
+		if in.Probes, err = e.probe(ctx, run); err != nil {
+			return nil, err
+		}
+	}
+	r := &TrustReport{TrustReport: grade.Trust(in), People: b.people, Pairs: b.pairs, Others: []ComparedJudge{}}
+	if r.Rubric, err = e.lookAtOther(ctx, run, run.Scorer); err != nil {
+		return nil, err
+	}
+	r.Warnings = append(r.Warnings, b.warnings...)
+	r.Warnings = append(r.Warnings, familyWarnings(run, run.Scorers, run.Scorer)...)
+	for _, spec := range o.Compare {
+		other, err := b.compare(ctx, spec, in.Rows)
+		if err != nil {
+			return nil, err
+		}
+		r.Others = append(r.Others, *other)
+	}
+	r.Warnings = append(r.Warnings, r.best()...)
+	return r, e.saveTrust(ctx, run, r)
+}
+
+func (e *Engine) saveTrust(ctx context.Context, run *record.Run, r *TrustReport) error {
+	raw, err := record.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("save the trust report: %w", err)
+	}
+	return e.Sink.SaveReport(ctx, record.SavedReport{Kind: TrustReportKind, RunID: run.ID, Report: raw})
+}
+
+// lookAtOther counts a look at the other half of gold for the rubric behind a scorer
+// version; nil where it has none.
+func (e *Engine) lookAtOther(ctx context.Context, run *record.Run, scorer string) (*RubricUse, error) {
+	hash := rubricOf(run, scorer)
+	if hash == "" {
+		return nil, nil
+	}
+	versions, err := e.Source.Rubrics(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range versions {
+		if v.Hash != hash {
+			continue
+		}
+		looks, err := e.Sink.CountOtherLook(ctx, hash)
+		return &RubricUse{Hash: hash, Name: v.Name, Parent: v.Parent, OtherLooks: looks}, err
+	}
+	return nil, nil
+}
+
+// input is what the trust rule reads about one scorer version.
+func (b *bench) input(ctx context.Context, scorer string) (grade.TrustInput, error) {
+	rows, err := b.rows(ctx, scorer)
+	if err != nil {
+		return grade.TrustInput{}, err
+	}
+	revised, err := b.revised(ctx, rubricOf(b.run, scorer))
+	return grade.TrustInput{Run: b.run.ID, Judge: scorer, RunScorer: b.run.Scorer, Rows: rows, Unordered: !b.drawn, TrustAt: b.trustAt, Revised: revised}, err
+}
+
+// revised reports whether a rubric was made from another one.
+func (b *bench) revised(ctx context.Context, hash string) (bool, error) {
+	if hash == "" {
+		return false, nil
+	}
+	versions, err := b.engine.Source.Rubrics(ctx, "")
+	return slices.ContainsFunc(versions, func(v record.Rubric) bool { return v.Hash == hash && v.Parent != "" }), err
+}
+
+// compare measures another judge on the same gold.
+func (b *bench) compare(ctx context.Context, spec *JudgeSpec, first []grade.TrustRow) (*ComparedJudge, error) {
+	p, err := b.engine.regrader(b.run, spec)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	if err := b.engine.keepRubrics(ctx, b.run, p); err != nil {
+		return nil, err
+	}
+	if err := b.engine.judgeOnRows(ctx, b.run, p, b.rolloutIDs()); err != nil {
+		return nil, err
+	}
+	scorer := p.grader.RewardScorer()
+	rows, err := b.rows(ctx, scorer)
+	if err != nil {
+		return nil, err
+	}
+	revised, err := b.revised(ctx, record.RubricHash(record.Text(p.recipe.rubric())))
+	if err != nil {
+		return nil, err
+	}
+	// The word is about this judge alone: whether it gives the run its reward is not
+	// asked here.
+	report := grade.Trust(grade.TrustInput{Run: b.run.ID, Judge: scorer, Rows: rows, Unordered: !b.drawn, TrustAt: b.trustAt, Revised: revised})
+	report.Warnings = append(report.Warnings, familyWarnings(b.run, p.grader.Scorers(), scorer)...)
+	return &ComparedJudge{TrustReport: report, Against: grade.CompareJudges(counted(first), counted(rows))}, nil
+}
+
+// counted leaves out rows that were picked for what they are.
+func counted(rows []grade.TrustRow) []grade.TrustRow {
+	return slices.DeleteFunc(slices.Clone(rows), func(r grade.TrustRow) bool { return r.Diagnostic })
+}
+
+// best warns of what a choice among several judges needs to know.
+func (r *TrustReport) best() []record.Warning {
+	if len(r.Others) == 0 {
+		return nil
+	}
+	best, trusted := &r.TrustReport, r.Headline == grade.Trusted
+	for i := range r.Others {
+		other := &r.Others[i].TrustReport
+		trusted = trusted || other.Headline == grade.Trusted
+		if agreement(other) > agreement(best) {
+			best = other
+		}
+	}
+	warnings := []record.Warning{{Code: "several_judges", Text: fmt.Sprintf("%d judges were measured on the same gold: the best of several looks better than it is", 1+len(r.Others)), Fix: "measure the one that you choose on new gold"}}
+	if !trusted {
+		warnings = append(warnings, record.Warning{Code: "none_clears", Text: fmt.Sprintf("no judge clears the floors; the best of them is %s", best.Judge), Fix: "rewrite its rubric, or label more where labels are short"})
+	}
+	return warnings
+}
+
+func agreement(r *grade.TrustReport) float64 {
+	if r.Agreement.Value == nil {
+		return -1
+	}
+	return *r.Agreement.Value
+}
+
+// probeRows is how many rows a probe is tried on: twice what it needs at least, half
+// of them failing where there are as many, since only a failing reply can begin to
+// pass. Convention, untested.
+const probeRows = 2 * grade.MinProbeRows
+
+// probe tries the hacks that a policy finds first on the judge that gives the run its
+// reward.
+func (e *Engine) probe(ctx context.Context, run *record.Run) ([]grade.ProbeResult, error) {
+	p, err := e.benchJudge(ctx, run, run.Scorer)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	reward, closer, err := e.reward(p.recipe.Dir, p.recipe.Grade.Reward)
+	if err != nil {
+		return nil, err
+	}
+	if closer != nil {
+		defer closer()
+	}
+	ids, err := e.rowsToProbe(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	var cases []grade.Case
+	for s, err := range e.Source.Samples(ctx, run.ID, record.SampleQuery{Rollouts: ids}) {
+		if err != nil {
+			return nil, err
+		}
+		cases = append(cases, caseOf(run, s))
+	}
+	return grade.Probe(ctx, *reward.Judge, cases, run.PassThreshold)
+}
+
+// rowsToProbe draws rows of both verdicts, by chance of their own.
+func (e *Engine) rowsToProbe(ctx context.Context, run *record.Run) ([]string, error) {
+	candidates, err := e.Source.Candidates(ctx, run.ID)
+	if err != nil {
+		return nil, err
+	}
+	rank := func(c record.Candidate) uint64 {
+		return record.Rank("probe", run.Seed, c.Key.TaskID, c.Key.EvalRun, c.Key.K)
+	}
+	slices.SortFunc(candidates, func(a, b record.Candidate) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.Key.Compare(b.Key))
+	})
+	var failing, others []string
+	for _, c := range candidates {
+		if c.Reward != nil && *c.Reward < run.PassThreshold {
+			failing = append(failing, c.RolloutID)
+		} else {
+			others = append(others, c.RolloutID)
+		}
+	}
+	n := min(len(failing), max(probeRows/2, probeRows-len(others)))
+	return append(failing[:n:n], others[:min(len(others), probeRows-n)]...), nil
+}
