@@ -142,9 +142,13 @@ func killAndResume(t *testing.T, recipe string, kills int) {
 		if rows := p.canonical("last"); rows != want {
 			t.Fatalf("a killed and resumed run has other rows: %s", firstDifference(want, rows))
 		}
+		shown := p.must("show", "last")
 		p.must("resume", "last") // a complete story: nothing changes, exit 0
 		if rows := p.canonical("last"); rows != want {
 			t.Fatalf("resuming a complete run changed it: %s", firstDifference(want, rows))
+		}
+		if again := p.must("show", "last"); again != shown {
+			t.Fatalf("resuming a complete run shows: %s", firstDifference(shown, again))
 		}
 	}
 }
