@@ -254,6 +254,24 @@ func TestTrustRuleError(t *testing.T) {
 	}
 }
 
+// The floors can be met: how often judges that are right so often are trusted at the
+// first look.
+func TestGoodJudgesAreTrustedAtTheFirstLook(t *testing.T) {
+	const samples = 500
+	for _, c := range []struct{ base, right, least float64 }{{0.5, 0.99, 0.99}, {0.5, 0.98, 0.95}, {0.5, 0.95, 0.70}, {0.7, 0.98, 0.90}} {
+		j, rng, trusted := ratingJudge{base: c.base, tpr: c.right, tnr: c.right, rows: 1}, seeded(140), 0
+		for range samples {
+			if (stats.TrustPlan{}).Decide(j.labels(stats.TrustMinLabels, rng)).Word == stats.TrustTrusted {
+				trusted++
+			}
+		}
+		t.Logf("right %.2f on a base of %.2f: trusted at the first look in %.3f", c.right, c.base, share(trusted, samples))
+		if share(trusted, samples) < c.least {
+			t.Errorf("right %.2f on a base of %.2f: trusted at the first look in %.3f, want %.2f", c.right, c.base, share(trusted, samples), c.least)
+		}
+	}
+}
+
 // One look at 50 labels of independent rows, exactly: every table of 50 decided a second
 // way, and weighed with its multinomial chance. Agreement's end is found by bisection of
 // the score test, kappa's by a numerical gradient of raw counts.
@@ -343,8 +361,8 @@ func BenchmarkTrustRuleError(b *testing.B) {
 		bases = append(bases, base)
 	}
 	shares := []float64{0, 0.25, 0.5, 0.75, 1}
-	for name, clusters := range map[string][2]float64{"rows=1": {1, 0}, "rows=2/alike": {2, 1}, "rows=4/alike=half": {4, 0.5}, "rows=4/alike": {4, 1}, "rows=10/alike=half": {10, 0.5}} {
-		b.Run(name, func(b *testing.B) {
+	for _, clusters := range [][2]float64{{1, 0}, {2, 0.5}, {2, 1}, {4, 0.5}, {4, 1}, {10, 0.75}} { // rows of a task, how often alike
+		b.Run(fmt.Sprintf("rows=%g/alike=%g", clusters[0], clusters[1]), func(b *testing.B) {
 			judges := floorJudges(bases, shares, [][2]float64{clusters})
 			for b.Loop() {
 				worst, watched, once := worstTrustError(judges, 2000)
