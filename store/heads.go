@@ -20,6 +20,7 @@ type RolloutHead struct {
 	HeldOut      bool
 	Arm          string
 	Axes         record.Axes
+	Fault        *record.Fault
 	Reward       *float64 // under the run's scorer version
 	JudgeStatus  record.JudgeStatus
 	FailureClass string
@@ -46,42 +47,46 @@ func (db *DB) RolloutHeads(ctx context.Context, runID string, q HeadQuery) ([]Ro
 		limit = -1
 	}
 	// The page is cut on the index alone; only its own rows are looked up.
-	rows, err := db.read.QueryContext(ctx, `SELECT r.rollout_id, r.eval_run, r.task_id, r.k, ifnull(x.prompt, t.ask),
+	heads, err := db.heads(ctx, headSelect+` FROM (SELECT rollout_no FROM rollouts WHERE run_no = ?1 ORDER BY rollout_no LIMIT ?2 OFFSET ?3) page
+		JOIN rollouts r USING (rollout_no) `+headJoins+" ORDER BY r.rollout_no", run, limit, q.Offset)
+	return heads, total, err
+}
+
+const (
+	headSelect = `SELECT r.rollout_id, r.eval_run, r.task_id, r.k, ifnull(x.prompt, t.ask),
 		CASE WHEN x.prompt IS NULL THEN t.exact -> '$.ask' ELSE x.exact -> '$.prompt' END,
-		r.status, r.cause, p.held_out, p.arm, t.axes, r.tool_calls, r.finished_at, j.reward, j.status, j.failure_class
-		FROM (SELECT rollout_no FROM rollouts WHERE run_no = ?1 ORDER BY rollout_no LIMIT ?2 OFFSET ?3) page
-		JOIN rollouts r USING (rollout_no)
-		JOIN transcripts x USING (rollout_no)
+		r.status, r.cause, p.held_out, p.arm, t.axes, t.fault_tool, t.fault_condition, r.tool_calls, r.finished_at, j.reward, j.status, j.failure_class`
+	// headJoins finds what stands beside a rollout, under its run's scorer version.
+	headJoins = `JOIN transcripts x ON x.rollout_no = r.rollout_no
 		JOIN tasks t ON t.task_id = r.task_id
 		JOIN run_tasks p ON p.run_no = r.run_no AND p.task_id = r.task_id
 		LEFT JOIN judgments j ON j.judgment_no = (SELECT max(judgment_no) FROM judgments
-			WHERE rollout_no = r.rollout_no AND scorer_no = (SELECT scorer_no FROM runs WHERE run_no = ?1))
-		ORDER BY r.rollout_no`, run, limit, q.Offset)
-	if err != nil {
-		return nil, 0, explain(db.path, err)
-	}
-	defer rows.Close()
+			WHERE rollout_no = r.rollout_no AND scorer_no = (SELECT scorer_no FROM runs WHERE run_no = r.run_no))`
+)
+
+func (db *DB) heads(ctx context.Context, query string, args ...any) ([]RolloutHead, error) {
 	var heads []RolloutHead
-	for rows.Next() {
-		h, err := scanHead(rows)
-		if err != nil {
-			return nil, 0, explain(db.path, err)
-		}
+	err := db.each(ctx, func(row scanner) error {
+		h, err := scanHead(row)
 		heads = append(heads, h)
-	}
-	return heads, total, explain(db.path, rows.Err())
+		return err
+	}, query, args...)
+	return heads, err
 }
 
 func scanHead(row scanner) (RolloutHead, error) {
 	var h RolloutHead
-	var ask, exact, cause, axes, finished, judge, class sql.NullString
-	err := row.Scan(&h.ID, &h.Key.EvalRun, &h.TaskID, &h.Key.K, &ask, &exact, &h.Status, &cause, &h.HeldOut, &h.Arm, &axes, &h.Calls, &finished,
+	var ask, exact, cause, axes, faultTool, fault, finished, judge, class sql.NullString
+	err := row.Scan(&h.ID, &h.Key.EvalRun, &h.TaskID, &h.Key.K, &ask, &exact, &h.Status, &cause, &h.HeldOut, &h.Arm, &axes, &faultTool, &fault, &h.Calls, &finished,
 		number{&h.Reward}, &judge, &class)
 	if err != nil {
 		return h, err
 	}
 	h.Key.TaskID, h.Cause, h.JudgeStatus, h.FailureClass = h.TaskID, record.Cause(cause.String), record.JudgeStatus(judge.String), class.String
 	h.Ask = record.Text(ask.String)
+	if fault.Valid {
+		h.Fault = &record.Fault{Tool: faultTool.String, Condition: fault.String}
+	}
 	return h, errors.Join(fromJSON(exact, &h.Ask), fromJSON(axes, &h.Axes), times(finished, &h.FinishedAt))
 }
 

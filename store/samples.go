@@ -56,6 +56,9 @@ func (db *DB) samples(ctx context.Context, runID string, q record.SampleQuery, y
 	if pager.scorer, err = db.scorerNo(ctx, run, q.Scorer); err != nil {
 		return err
 	}
+	if pager.filter, err = ParseFilter(q.Where); err != nil {
+		return err
+	}
 	for {
 		page, err := pager.next(ctx)
 		if err != nil || len(page) == 0 {
@@ -90,6 +93,7 @@ type samplePager struct {
 	run    int64
 	scorer int64
 	query  record.SampleQuery
+	filter Filter
 	sets   toolSets
 	last   *record.Key // the last one read
 	task   *record.Task
@@ -122,17 +126,24 @@ func (p *samplePager) where() (string, []any) {
 	if len(statuses) == 0 {
 		statuses = []record.Status{record.StatusDone}
 	}
-	marks, values := make([]string, len(statuses)), make([]any, len(statuses))
+	named := make([]any, len(statuses))
 	for i, s := range statuses {
-		marks[i], values[i] = "?", string(s)
+		named[i] = string(s)
 	}
-	add("r.status IN ("+strings.Join(marks, ", ")+")", values...)
+	add("r.status IN ("+placeholders(len(named))+")", named...)
 	if p.query.HeldOut != nil {
 		add("p.held_out = ?", *p.query.HeldOut)
 	}
 	if ids := p.query.Rollouts; ids != nil {
 		asked, _ := record.Marshal(ids) // strings always are JSON
 		add("r.rollout_id IN (SELECT value FROM json_each(?))", string(asked))
+	}
+	clause, values, needs := p.filter.where()
+	if clause != "" {
+		add(strings.TrimPrefix(scope{p.run, p.scorer}.of(clause), " AND "), values...)
+	}
+	if needs&joinTask != 0 {
+		where = "JOIN tasks t ON t.task_id = r.task_id " + where
 	}
 	return where, args
 }

@@ -22,15 +22,15 @@ func rowsCommand(s *session) *cobra.Command {
 		Use:   "rows RUN",
 		Short: "Print a run's rollouts as JSON lines",
 		Long: "Print a run's rollouts as JSON lines, in the order of (eval run, task, k).\n\n" +
-			"--where keeps rows by conditions between spaces, all of which must hold:\n" +
-			"  reward=0  status=lost  cause=agent  held_out=true  task_id=...  k=2  arm=structured\n" +
-			"  tool:NAME (called it)   stance=adversarial (any axis)   fault=timeout   steps>6   \"words\" (in the texts)",
+			"--where keeps rows by conditions between spaces, all of which must hold; a - before one is its contrary:\n" +
+			"  reward=0  verdict=fail  status=lost  cause=agent  held_out=true  task_id=...  k=2  arm=structured  steps>6\n" +
+			"  tool:NAME (called it)  stance=adversarial (any axis; a,b is either)  fault=timeout (fault= is none)\n" +
+			"  marker:NAME<1  k-split (the task's verdicts differ)  judge!=gold  \"words\" (together in what was said)",
 		Example: "assay rows last\nassay rows last --where 'reward=0 stance=adversarial' --fields task_id,final_text",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			filter, err := parseFilter(where)
-			if err != nil {
+			if _, err := store.ParseFilter(where); err != nil {
 				return err
 			}
 			names, err := parseFields(fields)
@@ -41,7 +41,7 @@ func rowsCommand(s *session) *cobra.Command {
 				return record.Problemf("usage", "leave out --fields and --json", "--canonical prints whole rows as lines")
 			}
 			return s.withRun(ctx, s.read, args[0], func(db *store.DB, id string) error {
-				return s.writeRows(ctx, db, id, filter, names, canonical)
+				return s.writeRows(ctx, db, id, where, names, canonical)
 			})
 		},
 	}
@@ -67,16 +67,13 @@ func parseFields(list string) ([]string, error) {
 
 // writeRows streams rows in bounded memory. With --json they are one document, an
 // array.
-func (s *session) writeRows(ctx context.Context, db *store.DB, runID string, keep filter, fields []string, canonical bool) error {
+func (s *session) writeRows(ctx context.Context, db *store.DB, runID, where string, fields []string, canonical bool) error {
 	w := bufio.NewWriterSize(s.out, 1<<16)
 	n := 0
-	query := record.SampleQuery{Statuses: []record.Status{record.StatusDone, record.StatusLost}}
+	query := record.SampleQuery{Statuses: []record.Status{record.StatusDone, record.StatusLost}, Where: where}
 	for row, err := range exchange.Rows(ctx, db, runID, query) {
 		if err != nil {
 			return err
-		}
-		if !keep.match(&row) {
-			continue
 		}
 		line, err := rowLine(&row, fields, canonical)
 		if err != nil {

@@ -12,6 +12,9 @@ type SampleQuery struct {
 	Statuses []Status
 	// Rollouts keeps only these, by id; nil keeps all.
 	Rollouts []string
+	// Where keeps only what a filter line keeps, in the words of the store's
+	// ParseFilter; "" keeps all.
+	Where string
 }
 
 // SavedReport is one delta, trust or cut report as it was shown.
