@@ -10,8 +10,9 @@ import (
 // commitment is a group of rollouts to write, and now and then how far the run
 // has come.
 type commitment struct {
-	rows   []finished
-	counts *record.Counts
+	rows     []finished
+	counts   *record.Counts
+	coverage *record.Coverage
 }
 
 type committed struct {
@@ -27,9 +28,9 @@ func (s *simulation) hand() {
 	}
 	n := min(len(s.waiting), commitRows)
 	c := commitment{rows: slices.Clone(s.waiting[:n])}
-	if now := s.engine.Now(); now.Sub(s.savedAt) >= saveCountsEvery {
+	if now := s.engine.Now(); now.Sub(s.savedAt) >= saveProgressEvery {
 		counts := s.run.Counts.Clone()
-		c.counts, s.savedAt = &counts, now
+		c.counts, c.coverage, s.savedAt = &counts, s.coverage(), now
 	}
 	s.commitCh <- c
 	s.waiting = slices.Delete(s.waiting, 0, n)
@@ -44,7 +45,7 @@ func (s *simulation) commitLoop(ctx context.Context) {
 		}
 		err := s.engine.Sink.CommitOutcomes(ctx, s.run.ID, outcomes)
 		if err == nil && c.counts != nil {
-			err = s.engine.Sink.SaveCounts(ctx, s.run.ID, *c.counts)
+			err = s.engine.Sink.SaveProgress(ctx, s.run.ID, *c.counts, c.coverage)
 		}
 		s.committedCh <- committed{c.rows, err}
 	}
@@ -102,6 +103,15 @@ func (s *simulation) count(o *record.Outcome) {
 			c.Passed++
 		}
 	}
+}
+
+// coverage is that of the tasks that came back, nil where there is no search.
+func (s *simulation) coverage() *record.Coverage {
+	if s.search == nil {
+		return nil
+	}
+	c := s.search.Coverage(s.cameBack())
+	return &c
 }
 
 // cameBack are the tasks of which at least one rollout is done, in their order.

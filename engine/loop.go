@@ -10,6 +10,7 @@ import (
 	"assay/engine/grade"
 	"assay/engine/record"
 	"assay/engine/rollout"
+	"assay/engine/search"
 	"assay/engine/world"
 )
 
@@ -28,9 +29,9 @@ const (
 	// them empty, end a run that has nothing else to show. Ten in a row have under
 	// one chance in a thousand with an agent that answers half the time.
 	failuresToStop = 10
-	// saveCountsEvery is how often a running run's counts are saved for other
-	// screens: each time costs one more fsync.
-	saveCountsEvery = time.Second
+	// saveProgressEvery is how often a running run's counts and coverage are saved for
+	// other screens: each time costs one more fsync.
+	saveProgressEvery = time.Second
 	// graceOnStop is how long rollouts in flight may still finish after a stop;
 	// convention, untested.
 	graceOnStop = 10 * time.Second
@@ -52,6 +53,7 @@ type simulation struct {
 	prompt   record.Text
 	tools    []record.Tool // what the agent is shown; nil means each task's own
 	planner  planner
+	search   *search.Planner // the planner, nil where the tasks are another run's
 	upFront  bool                           // no feedback: planned whole at the start
 	stored   [][]record.Posed               // batches that are on disk already
 	past     map[record.Key]*record.Outcome // rollouts that are on disk already, counted
@@ -75,7 +77,7 @@ type simulation struct {
 	blocked  record.Text // the first error of a rollout that the agent lost
 	stop     record.StopReason
 	graceEnd <-chan time.Time
-	savedAt  time.Time // when the counts were last saved
+	savedAt  time.Time // when the progress was last saved
 
 	finishedCh  chan finished
 	refusedCh   chan record.StopReason // an endpoint said no to the whole run

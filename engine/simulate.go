@@ -19,7 +19,7 @@ func (s *story) simulate(ctx context.Context, run *record.Run, a *arm, tasks *ta
 	sim := &simulation{
 		engine: s.engine, control: s.control, run: run, settings: settings,
 		grader: s.plan.grader, prompt: a.policy.SystemPrompt, tools: a.tools,
-		planner: tasks.planner, stored: tasks.stored, upFront: !s.plan.feedback(run), compared: run.Mode == record.ModeEval || s.plan.after != nil, back: map[string]bool{},
+		planner: tasks.planner, search: tasks.search, stored: tasks.stored, upFront: !s.plan.feedback(run), compared: run.Mode == record.ModeEval || s.plan.after != nil, back: map[string]bool{},
 	}
 	sim.runner = s.runner(run, a)
 	closed, err := serveWorlds(sim.runner, a)
@@ -110,8 +110,7 @@ func (s *story) finish(run *record.Run, reason record.StopReason, sim *simulatio
 		c.Dropped = report.Equal + report.NearDuplicates
 		c.Excluded += report.Excluded
 		add(report.Warnings...)
-		coverage := t.Coverage(sim.cameBack())
-		run.Coverage = &coverage
+		run.Coverage = sim.coverage()
 	}
 	add(deadTools(&sim.tally, run.ID)...)
 	add(runWarnings(run)...)

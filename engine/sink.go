@@ -29,8 +29,9 @@ type Sink interface {
 	// UpdateRun saves a run's status, counts, coverage, warnings and scorers;
 	// a run that is no longer running gives up its lock.
 	UpdateRun(context.Context, *record.Run) error
-	// SaveCounts saves how far a running run has come.
-	SaveCounts(ctx context.Context, runID string, counts record.Counts) error
+	// SaveProgress saves how far a running run has come; a nil coverage is left as
+	// it is.
+	SaveProgress(ctx context.Context, runID string, counts record.Counts, coverage *record.Coverage) error
 	CommitTasks(ctx context.Context, runID string, posed []record.Posed) error
 	// CommitOutcomes saves finished rollouts with their verdicts. A lost rollout of
 	// the same key is replaced; a done one never is.
