@@ -53,7 +53,7 @@ type simulation struct {
 	prompt   record.Text
 	tools    []record.Tool // what the agent is shown; nil means each task's own
 	planner  planner
-	search   *search.Planner // the planner, nil where the tasks are another run's
+	search   *search.Planner                // the planner, nil where the tasks are another run's
 	upFront  bool                           // no feedback: planned whole at the start
 	stored   [][]record.Posed               // batches that are on disk already
 	past     map[record.Key]*record.Outcome // rollouts that are on disk already, counted
