@@ -70,16 +70,16 @@ func (s *simulation) warnFewHeldOut() {
 
 func (s *simulation) planAll(ctx context.Context) error {
 	s.planned = true
-	batches := s.stored
-	if len(batches) == 0 {
-		var all []record.Posed
-		for posed, ok := s.planner.Next(ctx); ok; posed, ok = s.planner.Next(ctx) {
-			batches = append(batches, posed)
-			all = append(all, posed...)
-		}
-		if err := s.engine.Sink.CommitTasks(ctx, s.run.ID, all); err != nil {
-			return err
-		}
+	var batches [][]record.Posed
+	var all []record.Posed
+	for posed, ok := s.planner.Next(ctx); ok; posed, ok = s.planner.Next(ctx) {
+		batches = append(batches, posed)
+		all = append(all, posed...)
+	}
+	if len(s.stored) > 0 {
+		batches = s.stored // what is on disk is the run; the planner now knows what to report of it
+	} else if err := s.engine.Sink.CommitTasks(ctx, s.run.ID, all); err != nil {
+		return err
 	}
 	for _, posed := range batches {
 		s.open(posed)

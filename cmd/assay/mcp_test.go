@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -27,7 +28,7 @@ import (
 // callingAgent calls every tool with each order that the person named: in its
 // world over MCP ("mcp") or over the agent protocol ("wire"), and reports its text
 // alone; or it says that it called tools of its own ("own"). "lost" asks for an
-// order that there is not.
+// order that there is not, and takes 10 ms over it.
 func callingAgent() {
 	over := os.Args[1]
 	in := bufio.NewReader(os.Stdin)
@@ -64,6 +65,7 @@ func callingAgent() {
 		}
 		orders := orderIDs.FindAllString(t.Message, -1)
 		if over == "lost" {
+			time.Sleep(10 * time.Millisecond)
 			orders = []string{"ORD-31313131"}
 		}
 		for _, order := range orders {
@@ -337,6 +339,35 @@ func TestWorldOverStdio(t *testing.T) {
 	}
 }
 
+// An interrupt ends the server although its client is still there.
+func TestWorldOverStdioCanBeInterrupted(t *testing.T) {
+	p := newPlace(t)
+	c := p.command("world", "seeded-agent", "--mcp", "stdio")
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	if hello, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.Contains(hello, "assay-world") {
+		t.Fatalf("%q, %v", hello, err)
+	}
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait() // its exit code says how
+	if code := c.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit %d", code)
+	}
+}
+
 // Over HTTP each token has its own world: what one client did, the other does not
 // see.
 func TestWorldOverHTTP(t *testing.T) {
@@ -363,13 +394,14 @@ func TestWorldOverHTTP(t *testing.T) {
 // taskWith is the first task of a recipe whose first entity is in a state.
 func (p *place) taskWith(recipe, state string) handTask {
 	p.t.Helper()
-	for n := range 200 {
-		var doc struct{ Task handTask }
-		if err := json.Unmarshal([]byte(p.must("world", recipe, "--task", fmt.Sprint(n), "--json")), &doc); err != nil {
-			p.t.Fatal(err)
+	s := &session{environ: os.Environ()}
+	for n := 0; ; n++ {
+		h, err := s.handWorld(p.t.Context(), recipe, worldFlags{task: fmt.Sprint(n)})
+		if err != nil {
+			break
 		}
-		if len(doc.Task.Entities) > 0 && doc.Task.Entities[0].State == state {
-			return doc.Task
+		if len(h.Task.Entities) > 0 && h.Task.Entities[0].State == state {
+			return h.Task
 		}
 	}
 	p.t.Fatalf("no task of %s has an entity that %s", recipe, state)

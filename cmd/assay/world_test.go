@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -195,6 +197,25 @@ func TestW9FaultsAreNotPlayedOnRealTools(t *testing.T) {
 	}
 }
 
+// sayings are the texts of a run's warnings.
+func sayings(r *engine.StoryResult) []string {
+	var texts []string
+	for _, w := range r.Warnings {
+		texts = append(texts, w.Text)
+	}
+	slices.Sort(texts)
+	return texts
+}
+
+func (p *place) read(name string) string {
+	p.t.Helper()
+	text, err := os.ReadFile(p.file(name))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(text)
+}
+
 // deadWarning is the warning that a tool is dead, nil for none.
 func deadWarning(r *engine.StoryResult, tool string) *record.Warning {
 	for i, w := range r.Warnings {
@@ -222,6 +243,30 @@ func TestDeadToolsAreNamed(t *testing.T) {
 			t.Errorf("no order is ever found by %s, and the warning is %+v", tool, w)
 		}
 	}
+	// A run that was interrupted and resumed says it of all its rollouts, and once.
+	p.write("r/recipe.yaml", strings.Replace(p.read("r/recipe.yaml"), "situations: 16", "situations: 60, concurrency: 1", 1))
+	whole := decode[engine.StoryResult](t, p.must("run", "r", "--json"))
+	c := p.command("run", "r", "--name", "cut")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for try := 0; try < 1000; try++ {
+		if out, _, code := p.run("rows", "cut"); code == exitOK && out != "" {
+			break
+		}
+	}
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait() // its exit code says how
+	if code := c.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Fatalf("the run was not interrupted: exit %d", code)
+	}
+	resumed := decode[engine.StoryResult](t, p.must("resume", "cut", "--json"))
+	if a, b := sayings(&whole), sayings(&resumed); !slices.Equal(a, b) {
+		t.Errorf("resumed, it warns %q\nwhole, it warns   %q", b, a)
+	}
+
 	recipe("wire", "tool: [get_order], world_state: [exists], tool_condition: [timeout]")
 	r = decode[engine.StoryResult](t, p.must("run", "r", "--json"))
 	if w := deadWarning(&r, "get_order"); w != nil {

@@ -11,12 +11,19 @@
 // down to. Nothing here is ever counted as a wrong answer: the caller decides
 // what becomes of a lost turn.
 //
+// The world that answers an agent's tool calls is served here too, to agents that
+// speak MCP: [Worlds] over streamable HTTP, each rollout's world under a token of
+// its own, and [ServeStdio]. And here MCP servers are asked for the tools of a
+// recipe ([ListTools]). This package, and not that of the world, holds both,
+// because they are wires as the agent protocol is one: the world stays a pure
+// function, and the steps that import it do not carry a server.
+//
 // # Concurrency
 //
 // [Builtin], [Command] and [CommandJudge] are safe for use by many goroutines.
 // A Builtin keeps only what it has understood of tools and prompts. A Command
 // keeps a pool of processes, one turn at a time in each; its goroutines end with
-// Close, which every owner must call.
+// Close, which every owner must call; so do those of Worlds.
 //
 // # What a program can do to us
 //
