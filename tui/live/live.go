@@ -85,7 +85,7 @@ type Model struct {
 	pageOf   page
 	pageKey  pageKey
 
-	readStory, readSample read
+	readStory, readSample ui.Question
 }
 
 // shown is what plays in the right pane.
@@ -184,7 +184,7 @@ func (m *Model) refreshStory() tea.Cmd {
 	if id == "" {
 		return nil
 	}
-	if gen, now := m.readStory.ask(); now {
+	if gen, now := m.readStory.Ask(); now {
 		return m.owned(readStory(m.ctx, m.opts.Store, gen, id))
 	}
 	return nil
@@ -350,7 +350,7 @@ func (m *Model) show(p Part) tea.Cmd {
 	m.focus, m.focused = paneList, false
 	m.pageView.Reset()
 	m.shown = shown{}
-	m.readSample.drop()
+	m.readSample.Drop()
 	v := m.view()
 	if v == nil {
 		return nil
@@ -360,7 +360,7 @@ func (m *Model) show(p Part) tea.Cmd {
 }
 
 func (m *Model) storyRead(msg storyReadMsg) tea.Cmd {
-	current, again := m.readStory.answered(msg.gen)
+	current, again := m.readStory.Answered(msg.gen)
 	if !current {
 		return m.refreshStory()
 	}
@@ -409,7 +409,7 @@ func (m *Model) hasCut(target, format string) bool {
 
 func (m *Model) headsRead(msg headsMsg) tea.Cmd {
 	v := m.viewOf(msg.runID)
-	current, again := v.reading.answered(msg.gen)
+	current, again := v.reading.Answered(msg.gen)
 	if msg.err != nil {
 		m.err = msg.err
 		return nil
@@ -428,7 +428,7 @@ func (m *Model) headsRead(msg headsMsg) tea.Cmd {
 
 func (m *Model) passRead(msg passMsg) tea.Cmd {
 	v := m.viewOf(msg.runID)
-	current, again := v.passing.answered(msg.gen)
+	current, again := v.passing.Answered(msg.gen)
 	if msg.err != nil {
 		m.err = msg.err
 		return nil
@@ -444,7 +444,7 @@ func (m *Model) passRead(msg passMsg) tea.Cmd {
 
 func (m *Model) armsRead(msg armsMsg) tea.Cmd {
 	v := m.viewOf(msg.runID)
-	current, _ := v.arming.answered(msg.gen)
+	current, _ := v.arming.Answered(msg.gen)
 	if msg.err != nil {
 		m.err = msg.err
 		return nil

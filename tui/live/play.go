@@ -93,7 +93,7 @@ func (m *Model) playSaved(id string) tea.Cmd {
 	if s.id == id && !s.live {
 		return nil
 	}
-	gen, now := m.readSample.ask()
+	gen, now := m.readSample.Ask()
 	if !now {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (m *Model) playSaved(id string) tea.Cmd {
 }
 
 func (m *Model) sampleRead(msg sampleMsg) tea.Cmd {
-	current, again := m.readSample.answered(msg.gen)
+	current, again := m.readSample.Answered(msg.gen)
 	s := &m.shown
 	switch {
 	case !current || msg.id != s.id:

@@ -28,35 +28,6 @@ type Store interface {
 // over held-out tasks alone.
 type PassOf func(ctx context.Context, runID string) (e stats.Estimate, heldOut bool, err error)
 
-// read is one kind of question to the store: at most one is on its way, the
-// latest wish is asked next, and answers to older generations are dropped.
-type read struct {
-	gen   int
-	busy  bool
-	again bool
-}
-
-// ask reports whether to ask now; if not, the wish is kept.
-func (r *read) ask() (gen int, now bool) {
-	if r.busy {
-		r.again = true
-		return 0, false
-	}
-	r.busy = true
-	return r.gen, true
-}
-
-// answered takes note of an answer: current says that it is not outdated, again
-// that the question was asked anew meanwhile.
-func (r *read) answered(gen int) (current, again bool) {
-	r.busy = false
-	again, r.again = r.again, false
-	return gen == r.gen, again
-}
-
-// drop makes what is on its way outdated.
-func (r *read) drop() { r.gen++ }
-
 // answer is what came of a question, with who asked: another story may be shown
 // by now, or another screen of this kind may hear it.
 type answer struct {

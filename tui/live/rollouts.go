@@ -42,7 +42,7 @@ type rollouts struct {
 	theme     ui.Theme
 	shownRows int // lines of the window when last drawn
 
-	reading, passing, arming read
+	reading, passing, arming ui.Question
 }
 
 func newRollouts(runID string) *rollouts {
@@ -138,7 +138,7 @@ func (v *rollouts) take(msg headsMsg) (grew bool) {
 }
 
 func (v *rollouts) read(m *Model, row int) tea.Cmd {
-	if gen, now := v.reading.ask(); now {
+	if gen, now := v.reading.Ask(); now {
 		return m.owned(readHeads(m.ctx, m.opts.Store, gen, v.runID, max(row, 0)/pageSize*pageSize))
 	}
 	return nil
@@ -170,7 +170,7 @@ func (v *rollouts) askPass(m *Model) tea.Cmd {
 	if m.opts.Pass == nil {
 		return nil
 	}
-	if gen, now := v.passing.ask(); now {
+	if gen, now := v.passing.Ask(); now {
 		return m.owned(readPass(m.ctx, m.opts.Pass, gen, v.runID))
 	}
 	return nil
@@ -180,7 +180,7 @@ func (v *rollouts) askArms(m *Model) tea.Cmd {
 	if v.armed {
 		return nil
 	}
-	if gen, now := v.arming.ask(); now {
+	if gen, now := v.arming.Ask(); now {
 		return m.owned(readArms(m.ctx, m.opts.Store, gen, v.runID))
 	}
 	return nil

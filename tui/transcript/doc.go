@@ -48,15 +48,19 @@ type ref struct {
 
 // Doc is one conversation.
 type Doc struct {
-	theme   ui.Theme
-	steps   []record.Step
-	items   []item
-	refs    []ref
-	open    map[int]bool     // tool calls that are unfolded, by index of the step
-	flags   map[int][]string // what markers found at a step, clean
-	gen     uint64           // changes whenever items are replaced
-	streams uint64           // how often the stream changed
-	tail    int              // items that stand behind the steps: stream, final, verdict
+	theme ui.Theme
+	steps []record.Step
+	items []item
+	refs  []ref
+	open  map[int]bool     // tool calls that are unfolded, by index of the step
+	flags map[int][]string // what markers found at a step, clean
+	// evidence is what verdicts rest on, by step, and query what is looked for: both
+	// are lit wherever they stand.
+	evidence map[int][]string
+	query    string
+	gen      uint64 // changes whenever items are replaced
+	streams  uint64 // how often the stream changed
+	tail     int    // items that stand behind the steps: stream, final, verdict
 }
 
 // New is a conversation that begins with what was asked. facts is a line about
@@ -82,7 +86,7 @@ func Of(theme ui.Theme, s *record.Sample, threshold float64) *Doc {
 		facts = Facts(s.Task, s.HeldOut, s.Rollout.Key)
 	}
 	d := New(theme, facts, ask)
-	d.flags = flagsOf(s)
+	d.flags, d.evidence = flagsOf(s), evidenceOf(s)
 	d.Append(s.Rollout.Steps)
 	d.finish(s, threshold)
 	return d

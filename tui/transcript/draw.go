@@ -21,7 +21,10 @@ const narrow = 34
 func (d *Doc) Draw(block, width int, look ui.Look) []string {
 	r := d.refs[block]
 	it := &d.items[r.item]
-	p := pen{theme: d.theme, width: width, base: d.theme.Base(look), active: look == ui.Active}
+	p := pen{theme: d.theme, width: width, base: d.theme.Base(look), active: look == ui.Active, query: d.query}
+	if it.kind == kindAgent || it.kind == kindTool {
+		p.evidence = d.evidence[it.step]
+	}
 	switch it.kind {
 	case kindFacts:
 		return p.facts(it)
@@ -55,6 +58,9 @@ type pen struct {
 	width  int
 	base   ui.Style
 	active bool
+
+	query    string   // lower case
+	evidence []string // clean
 }
 
 func (p pen) row(spans ...ui.Span) string {
@@ -126,7 +132,7 @@ func (p pen) said(who string, style ui.Style, it *item, r ref, flags []string) [
 		if i > 0 || r.slice > 0 {
 			lead = ui.S(style, ui.Spaces(gutter-1))
 		}
-		rows = append(rows, p.row(lead, ui.S(style2, line)))
+		rows = append(rows, p.row(append([]ui.Span{lead}, p.lit(style2, line)...)...))
 	}
 	if int(r.slice) == len(it.slices)-1 {
 		rows = append(rows, p.flags(flags, gutter)...)
@@ -167,10 +173,9 @@ func (p pen) call(s *record.Step, open bool, flags []string) []string {
 		fold = "▾ "
 	}
 	indent := ui.Spaces(p.gutter() - 3)
-	left := []ui.Span{
-		ui.S(p.base, indent), ui.S(t.Quiet, fold), ui.S(t.Tool, ui.Line(s.Tool, p.width)),
-		ui.S(t.Quiet, "  "+arguments(s.Arguments, p.width)),
-	}
+	left := []ui.Span{ui.S(p.base, indent), ui.S(t.Quiet, fold)}
+	left = append(left, p.lit(t.Tool, ui.Line(s.Tool, p.width))...)
+	left = append(left, p.lit(t.Quiet, "  "+arguments(s.Arguments, p.width))...)
 	rows := []string{p.sides(left, outcome(t, s))}
 	return append(rows, p.flags(flags, p.gutter())...)
 }
@@ -178,7 +183,7 @@ func (p pen) call(s *record.Step, open bool, flags []string) []string {
 func (p pen) body(text string, style ui.Style, indent int) []string {
 	var rows []string
 	for _, line := range ui.Wrap(ui.Clean(text), p.width-indent-1) {
-		rows = append(rows, p.row(ui.S(p.base, ui.Spaces(indent-1)), ui.S(style, line)))
+		rows = append(rows, p.row(append([]ui.Span{ui.S(p.base, ui.Spaces(indent-1))}, p.lit(style, line)...)...))
 	}
 	return rows
 }
