@@ -70,23 +70,18 @@ func mcpTool(t *record.Tool) *mcp.Tool {
 // objectSchema is a schema of arguments as MCP wants it: with the type object,
 // which other forms leave unsaid.
 func objectSchema(raw json.RawMessage) json.RawMessage {
-	var s struct {
-		Type json.RawMessage `json:"type"`
-	}
-	switch {
-	case json.Unmarshal(raw, &s) != nil: // none, true or false
-		return json.RawMessage(`{"type":"object"}`)
-	case string(s.Type) == `"object"`:
-		return raw
-	}
+	const anyObject = `{"type":"object"}`
 	var members map[string]json.RawMessage
-	if json.Unmarshal(raw, &members) != nil {
-		return json.RawMessage(`{"type":"object"}`)
+	if json.Unmarshal(raw, &members) != nil || members == nil { // none, null, true or false
+		return json.RawMessage(anyObject)
+	}
+	if string(members["type"]) == `"object"` {
+		return raw
 	}
 	members["type"] = json.RawMessage(`"object"`)
 	out, err := record.Marshal(members)
 	if err != nil {
-		return json.RawMessage(`{"type":"object"}`) // members read from JSON always marshal
+		return json.RawMessage(anyObject) // members read from JSON always marshal
 	}
 	return out
 }

@@ -18,7 +18,10 @@ import (
 
 // Worlds serves worlds over MCP's streamable HTTP, each found by a token of its
 // own. It keeps no session: a client may connect as often as it likes, and what
-// a world remembers is the world's. It is safe for concurrent use.
+// a world remembers is the world's. Calls that a client sends side by side are
+// answered in the order in which they arrive, which the client alone can know; one
+// that waits for each answer leaves the same steps every time. It is safe for
+// concurrent use.
 type Worlds struct {
 	admit  func(token string) WorldCall
 	listen net.Listener
