@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -186,6 +188,10 @@ func LoadRecipe(read ReadFile, dir string) (*Recipe, error) {
 
 // ParseRecipe reads the text of a recipe.yaml without the files it names.
 func ParseRecipe(text []byte) (*Recipe, error) {
+	text = bytes.TrimPrefix(text, []byte("\uFEFF")) // some editors put the mark before UTF-8
+	if at := invalidUTF8(text); at > 0 {
+		return nil, &record.Problem{Code: "bad_recipe", Message: "the line is not UTF-8", Where: fmt.Sprintf("%s:%d", RecipeFile, at), Fix: "save the file as UTF-8"}
+	}
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		return nil, recipeProblem(err)
@@ -214,6 +220,21 @@ func ParseRecipe(text []byte) (*Recipe, error) {
 		return nil, recipeProblem(err)
 	}
 	return r, r.check(body)
+}
+
+// invalidUTF8 is the number of the first line that is not UTF-8, 0 where all are.
+func invalidUTF8(text []byte) int {
+	if utf8.Valid(text) {
+		return 0
+	}
+	number := 0
+	for line := range bytes.Lines(text) {
+		number++
+		if !utf8.Valid(line) {
+			break
+		}
+	}
+	return number
 }
 
 // recipeProblem turns the YAML library's error into one with a place.

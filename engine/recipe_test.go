@@ -44,6 +44,12 @@ func TestRecipeErrorsSayWhere(t *testing.T) {
 		"cut by default mode":   {head + "cut: [sft]\n", "3:6", "never trained on"},
 		"empty after":           {head + "after: {}\n", "3:8", "nothing is changed"},
 		"bad duration":          {"name: x\nagent:\n  builtin: seeded\n  timeout: soon\n", "4:12", "no duration"},
+		"half a situation":      {head + "simulate:\n  situations: 10.5\n", "4:15", "whole number"},
+		"a number as text":      {head + "simulate:\n  situations: \"10\"\n", "4:15", "whole number"},
+		"half a seed":           {head + "simulate:\n  seed: 1.5\n", "4:9", "whole number"},
+		"an empty argument":     {"name: x\nagent:\n  command: [a, null]\n", "3:16", "empty"},
+		"a list as text":        {head + "system_prompt: [a]\n", "3:16", "text"},
+		"not UTF-8":             {head + "# \xff\n", "3", "UTF-8"},
 		"an alias":              {"name: &a x\nagent: {builtin: *a}\n", "1:7", "anchors"},
 		"a duplicate key":       {head + "name: y\n", "3:1", ""},
 		"not a mapping":         {"- a\n", "1:1", "mapping"},
@@ -72,6 +78,12 @@ func TestRecipeErrorsSayWhere(t *testing.T) {
 				t.Errorf("%q has no fix", p.Error())
 			}
 		})
+	}
+}
+
+func TestRecipeBearsAByteOrderMark(t *testing.T) {
+	if _, err := ParseRecipe([]byte("\uFEFFname: x\nagent: {builtin: seeded}\n")); err != nil {
+		t.Error(err)
 	}
 }
 

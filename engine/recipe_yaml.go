@@ -227,12 +227,54 @@ func checkKeysOf(n ast.Node, t reflect.Type, at string, top bool) error {
 		}
 		return checkStructKeys(m, t, at)
 	case reflect.Slice:
-		if seq, ok := n.(*ast.SequenceNode); ok {
-			for _, item := range seq.Values {
-				if err := checkKeysOf(item, t.Elem(), at, false); err != nil {
-					return err
-				}
-			}
+		return checkItems(n, t, at)
+	}
+	return checkScalar(n, t, at)
+}
+
+func checkItems(n ast.Node, t reflect.Type, at string) error {
+	seq, ok := n.(*ast.SequenceNode)
+	if !ok {
+		return atNode(n, at+" is a list, and here it is not", "write "+at+": [first, second]")
+	}
+	for i, item := range seq.Values {
+		place := fmt.Sprintf("%s[%d]", at, i)
+		if _, null := item.(*ast.NullNode); null {
+			return atNode(item, place+" is empty", "write a value, or delete the item")
+		}
+		if err := checkKeysOf(item, t.Elem(), place, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkScalar refuses a value of another kind than the key's. The YAML library
+// would draw 10.5 into a whole number and read "10" as one.
+func checkScalar(n ast.Node, t reflect.Type, at string) error {
+	switch t.Kind() {
+	case reflect.Int, reflect.Int64:
+		if _, ok := n.(*ast.IntegerNode); !ok {
+			return atNode(n, at+" is a whole number, and here it is not", "write a number such as 4")
+		}
+	case reflect.Float64:
+		switch n.(type) {
+		case *ast.IntegerNode, *ast.FloatNode:
+		default:
+			return atNode(n, at+" is a number, and here it is not", "write a number such as 0.5")
+		}
+	case reflect.Bool:
+		if _, ok := n.(*ast.BoolNode); !ok {
+			return atNode(n, at+" is true or false, and here it is not", "write true or false")
+		}
+	case reflect.String:
+		switch n.(type) {
+		case *ast.MappingNode, *ast.MappingValueNode, *ast.SequenceNode:
+			return atNode(n, at+" is text, and here it is not", "write it between quotes")
+		}
+	case reflect.Map:
+		if _, err := asMapping(n, at); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -91,7 +91,7 @@ func (s *story) finish(run *record.Run, reason record.StopReason, sim *simulatio
 	}
 	run.FinishedAt = s.engine.Now()
 	c := &run.Counts
-	run.Hollow = c.Done > 0 && c.Calls == 0 && len(s.plan.tools) > 0
+	run.Hollow = c.Done > 0 && c.Calls == 0 && len(s.plan.tools) > 0 || c.Done == 0 && c.LostTotal() > 0
 	warned := map[string]bool{}
 	for _, w := range run.Warnings {
 		warned[w.Code+w.Text] = true
@@ -124,7 +124,9 @@ func runWarnings(run *record.Run) []record.Warning {
 		ws = append(ws, record.Warning{Code: "lost", Text: fmt.Sprintf("%d of %d rollouts were lost (%s); they are not missing at random, so a rate over the rest is not that of all", n, n+c.Done, lostList(c.Lost)),
 			Fix: "assay resume " + run.ID + " makes those that infrastructure lost again"})
 	}
-	if run.Hollow {
+	if run.Hollow && c.Done == 0 {
+		ws = append(ws, record.Warning{Code: "hollow", Text: "every rollout was lost: nothing was tested", Fix: "see the first error, mend it, then assay resume " + run.ID})
+	} else if run.Hollow {
 		ws = append(ws, record.Warning{Code: "hollow", Text: "no rollout called a tool, though there are tools: nothing was tested", Fix: "see that the agent is given its tools and calls them"})
 	}
 	if run.Scorer == "" {

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"assay/engine/record"
 )
@@ -50,10 +52,22 @@ func (db *DB) CreateRun(ctx context.Context, run *record.Run) error {
 	return err
 }
 
+// maxName bounds a name in runes: longer ones no list can show.
+const maxName = 100
+
+// speakable reports whether a name can be typed after a command. The colon
+// separates a story's name from the part that is meant.
+func speakable(name string) bool {
+	return utf8.ValidString(name) && utf8.RuneCountInString(name) <= maxName && strings.TrimSpace(name) == name &&
+		!strings.ContainsFunc(name, func(r rune) bool { return r == ':' || !unicode.IsPrint(r) })
+}
+
 func checkName(t *tx, run *record.Run) error {
 	var taken string
 	err := t.row("SELECT run_id FROM runs WHERE run_id = ? OR name = ? OR run_id = ?", []any{run.ID, run.Name, run.Name}, &taken)
 	switch {
+	case run.Name != "" && !speakable(run.Name):
+		return &Error{Code: CodeInvalid, Where: run.Name, Message: fmt.Sprintf("a run cannot be called %q: a name has 1 to %d letters, digits, spaces within, or marks other than the colon", run.Name, maxName), Fix: "give another --name"}
 	case strings.EqualFold(run.Name, NameLast):
 		return &Error{Code: CodeNameReserved, Where: run.Name, Message: fmt.Sprintf("a run cannot be called %q: that is the newest run", run.Name), Fix: "give another --name"}
 	case errors.Is(err, sql.ErrNoRows):

@@ -54,8 +54,26 @@ func (s *session) app(ctx context.Context, o tui.Options, opts engine.Options) e
 		o.Resume = func(runID string, observe func(engine.Event)) (tui.Story, error) {
 			return b.resume(runID, opts, observe)
 		}
-		return tui.Run(ctx, o)
+		if err := tui.Run(ctx, o); err != nil || o.Begin == "" {
+			return err
+		}
+		b.wait()
+		return b.status()
 	})
+}
+
+// status is the exit code of the run that a command asked the app for.
+func (b *background) status() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.stories) == 0 {
+		return nil
+	}
+	first := b.stories[0]
+	if result := first.Result(); result != nil {
+		return storyStatus(result)
+	}
+	return first.Err()
 }
 
 // openForApp opens the file for writing, or where it cannot be written for

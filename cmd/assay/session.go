@@ -101,10 +101,11 @@ func (s *session) withStore(ctx context.Context, open func(context.Context) (*st
 	return do(db)
 }
 
-// withRun is withStore for a command about one run: name is resolved to its id.
+// withRun is withStore for a command about one run: name, or RUN:before and
+// RUN:after for the parts of a story, is resolved to its id.
 func (s *session) withRun(ctx context.Context, open func(context.Context) (*store.DB, error), name string, do func(db *store.DB, runID string) error) error {
 	return s.withStore(ctx, open, func(db *store.DB) error {
-		id, err := db.Resolve(ctx, name)
+		id, err := s.resolvePart(ctx, db, name)
 		if err != nil {
 			return err
 		}

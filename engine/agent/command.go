@@ -170,7 +170,7 @@ func explain(err error, what string, took time.Duration) error {
 	case errors.Is(err, errPoolClosed), errors.Is(err, context.Canceled):
 		return &record.AgentError{Cause: record.CauseInterrupted, Err: err}
 	case errors.As(err, &busy):
-		return record.AgentErrorf(record.CauseInfrastructure, "no process was free within %s: %w", roundly(took), err)
+		return &record.AgentError{Cause: record.CauseInfrastructure, Unasked: true, Err: fmt.Errorf("no process was free within %s: %w", roundly(took), err)}
 	case errors.Is(err, context.DeadlineExceeded):
 		return record.AgentErrorf(record.CauseAgent, "no %s after %s: %w", what, roundly(took), err)
 	}

@@ -125,6 +125,9 @@ type AgentError struct {
 	// Stop is why the whole run must stop at once: "" or one of the Stopped words
 	// (auth, wrong_address).
 	Stop StopReason
+	// Unasked says that the agent never got the turn, so that a deadline which passed
+	// meanwhile is not its doing.
+	Unasked bool
 }
 
 func (e *AgentError) Error() string { return e.Err.Error() }

@@ -154,7 +154,8 @@ func (a *attempt) ask(ctx context.Context, turn int) (record.Reply, error) {
 	if broken := a.closeTurn(); broken != nil {
 		return got.reply, broken
 	}
-	if got.err != nil && context.Cause(ctx) == errDeadline {
+	var known *record.AgentError
+	if unasked := errors.As(got.err, &known) && known.Unasked; got.err != nil && context.Cause(ctx) == errDeadline && !unasked {
 		got.err = record.AgentErrorf(record.CauseAgent, "no reply within %v: %w", s.timeout, got.err)
 	}
 	return got.reply, got.err

@@ -269,6 +269,18 @@ func TestDeadlineIsTheAgents(t *testing.T) {
 	}
 }
 
+// A turn that the agent never got is not its failure, however long it waited.
+func TestDeadlineBeforeTheTurnIsNotTheAgents(t *testing.T) {
+	agent := function(func(ctx context.Context, _ record.Turn) (record.Reply, error) {
+		<-ctx.Done()
+		return record.Reply{}, &record.AgentError{Cause: record.CauseInfrastructure, Unasked: true, Err: ctx.Err()}
+	})
+	o := run(t, &rollout.Runner{Agent: agent, Timeout: time.Millisecond, Retries: &rollout.Retries{}}, askOf("x", record.User{}))
+	if o.Status != record.StatusLost || o.Cause != record.CauseInfrastructure {
+		t.Errorf("%+v", o)
+	}
+}
+
 // An agent that does not heed its context is left behind; what it does later is
 // not recorded.
 func TestDeafAgentIsLeftBehind(t *testing.T) {
