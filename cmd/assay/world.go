@@ -217,9 +217,14 @@ func (h *handWorld) apart(heard func(record.Step)) func(context.Context, record.
 func (s *session) answer(h *handWorld, c record.ToolCall) {
 	step := h.call(c)
 	h.Calls = append(h.Calls, step)
-	if !s.json {
-		fmt.Fprintln(s.out, callLine(step))
+	if s.json {
+		return
 	}
+	line := callLine(step)
+	if s.isTerminal(s.in) { // whoever typed the call sees it
+		_, line, _ = strings.Cut(line, "\n")
+	}
+	fmt.Fprintln(s.out, line)
 }
 
 // callLine is one call and its answer on a line.
@@ -267,7 +272,7 @@ func (h *handWorld) write(w io.Writer) {
 
 func (h *handWorld) writeTask(w io.Writer) {
 	t := h.Task
-	fmt.Fprintf(w, "recipe %s, task %d of %d (%s)\n  ask: %s\n", plain(h.Recipe), t.Number, t.Of, t.ID, plain(string(t.Ask)))
+	fmt.Fprintf(w, "recipe %s, task %d of %d (%s)\n  ask: %s\n", plain(h.Recipe), t.Number, t.Of, t.ID, strings.ReplaceAll(plain(string(t.Ask)), "\n", "\n       "))
 	for _, name := range record.AxisNames() {
 		if v := t.Axes[name]; v != "" {
 			fmt.Fprintf(w, "  %s: %s\n", name, plain(v))
