@@ -49,7 +49,7 @@ func Cover(r *Recipe, o CoverOptions) (*CoverReport, error) {
 		r.Simulate.Array = kind
 		p := &plan{recipe: r, settings: r.Settings()}
 		if err := p.resolveAxes(); err != nil {
-			return nil, err
+			return nil, r.locate(err)
 		}
 		if report != nil {
 			report.OtherKind, report.OtherRows = kind, len(p.array.Rows)

@@ -3,12 +3,15 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/goccy/go-yaml/parser"
 
 	"assay/engine/axes"
 	"assay/engine/cover"
@@ -195,12 +198,42 @@ func loadTools(key string, spec *ToolsSpec) ([]record.Tool, error) {
 	return tools, nil
 }
 
-// inRecipe says where in the recipe an error of a step lies.
+// inKey is an error of a step that a key of the recipe led to.
+type inKey struct {
+	key string
+	err error
+}
+
+func (e *inKey) Error() string { return RecipeFile + ": " + e.key + ": " + e.err.Error() }
+
+func (e *inKey) Unwrap() error { return e.err }
+
+// inRecipe says which key of the recipe an error of a step lies in.
 func inRecipe(key string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &record.Problem{Code: "bad_recipe", Message: key + ": " + err.Error(), Where: RecipeFile, Fix: "mend " + key, Err: err}
+	return &inKey{key, err}
+}
+
+// locate gives an error of a step its line and column in the recipe; any other
+// stays as it is.
+func (r *Recipe) locate(err error) error {
+	var k *inKey
+	if !errors.As(err, &k) {
+		return err
+	}
+	p := placed{}
+	if file, err := parser.ParseBytes([]byte(r.Files[RecipeFile]), 0); err == nil && len(file.Docs) > 0 {
+		p.body = file.Docs[0].Body
+	}
+	fix := "mend " + k.key
+	var cause *record.Problem
+	message := k.err
+	if errors.As(k.err, &cause) && cause.Fix != "" {
+		fix, message = cause.Fix, errors.New(cause.Message)
+	}
+	return p.problem(k.key, message.Error(), fix)
 }
 
 // newRun is a run of this plan that nothing has been done of yet.

@@ -34,7 +34,7 @@ type story struct {
 // stands in the result.
 func (e *Engine) Run(ctx context.Context, r *Recipe, opts Options, control *Control) (*StoryResult, error) {
 	if err := r.AskTools(ctx, e.Environ); err != nil {
-		return nil, err
+		return nil, r.locate(err)
 	}
 	p, err := e.prepare(r)
 	if err != nil {
@@ -45,7 +45,7 @@ func (e *Engine) Run(ctx context.Context, r *Recipe, opts Options, control *Cont
 	run.Name, run.Overrides, run.PosedBy = opts.Name, opts.Overrides, opts.Tasks
 	tasks, err := e.tasksFor(ctx, p, run, nil)
 	if err != nil {
-		return nil, err
+		return nil, r.locate(err)
 	}
 	run.Warnings = append(run.Warnings, p.warnings...)
 	if err := e.Sink.CreateRun(ctx, run); err != nil {

@@ -174,17 +174,17 @@ func TestBadRecipesCostASentence(t *testing.T) {
 		says          []string
 	}{
 		"a misspelt key":            {head + "simulate: {situatons: 3}\n", "", []string{"recipe.yaml:3:", "situations"}},
-		"an unknown builtin":        {"name: bad\nagent: {builtin: seded}\n", "", []string{"seded", "seeded"}},
-		"an unknown axis":           {head + "tools: tools.json\nsimulate: {dimensions: {stanc: [ordinary]}}\n", "[]", []string{"stanc", "stance"}},
+		"an unknown builtin":        {"name: bad\nagent: {builtin: seded}\n", "", []string{"recipe.yaml:2:", "seded", "seeded"}},
+		"an unknown axis":           {head + "tools: tools.json\nsimulate: {dimensions: {stanc: [ordinary]}}\n", "[]", []string{"recipe.yaml:4:", "stanc", "stance"}},
 		"an unknown stance":         {head + "tools: tools.json\nsimulate: {dimensions: {stance: [angry]}}\n", "[]", []string{"angry"}},
 		"an unknown condition":      {head + "simulate: {dimensions: {tool_condition: [timeot]}}\n", "", []string{"timeot", "timeout"}},
-		"an exclusion that is none": {head + "simulate: {exclude: ['tool = 3 +']}\n", "", []string{"exclude"}},
+		"an exclusion that is none": {head + "simulate: {exclude: ['tool = 3 +']}\n", "", []string{"recipe.yaml:3:", "exclude"}},
 		"tools that are no JSON":    {head + "tools: tools.json\n", "[{]", []string{"tools.json"}},
 		"a schema that is none":     {head + "tools: tools.json\n", `[{"name":"a","parameters":{"type":"objekt"}}]`, []string{"tools[0]", "objekt"}},
 		"a marker that is none":     {head + "grade: {markers: {m: \"caled('x')\"}}\n", "", []string{"m", "caled"}},
 		"a reward without a marker": {head + "grade: {reward: {marker: nope}}\n", "", []string{"nope"}},
 		"a verifier that is none":   {head + "grade: {reward: {verify: {kind: exakt}}}\n", "", []string{"exakt"}},
-		"a guard that is none":      {head + "grade: {markers: {good: '1'}, reward: {marker: good}}\nafter: {system_prompt: Be kind.}\ndelta: {must_not_regress: [argument_groundin]}\n", "", []string{"argument_grounding"}},
+		"a guard that is none":      {head + "grade: {markers: {good: '1'}, reward: {marker: good}}\nafter: {system_prompt: Be kind.}\ndelta: {must_not_regress: [argument_groundin]}\n", "", []string{"recipe.yaml:5:", "argument_grounding"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
