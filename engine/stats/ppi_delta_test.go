@@ -158,7 +158,7 @@ func TestCorrectedDeltaNeedsThirtyInEachArm(t *testing.T) {
 // The judge lets more failures pass after the change than before, as one does that a
 // policy was trained on: by its own word the change helped. Corrected it is what it is.
 func TestCorrectedDeltaCovers(t *testing.T) {
-	const trials = 1000
+	const trials = 600
 	for i, c := range []struct {
 		name string
 		w    changeWorld
@@ -183,8 +183,8 @@ func TestCorrectedDeltaCovers(t *testing.T) {
 				goldWidth += *got.GoldOnly.Hi - *got.GoldOnly.Lo
 			}
 			t.Logf("%s, labels together %v: covers %.3f (gold alone %.3f, judge alone %.3f), width %.2f of gold's", c.name, together, covered, gold, judge, width/goldWidth)
-			// Three Monte Carlo errors at 1,000 trials are 0.021.
-			if covered < 0.95-0.021 || gold < 0.95-0.021 {
+			// Three Monte Carlo errors at 600 trials are 0.027.
+			if covered < 0.95-0.027 || gold < 0.95-0.027 {
 				t.Errorf("%s, labels together %v: covers %.3f, gold's %.3f", c.name, together, covered, gold)
 			}
 			if c.lies && judge > 0.5 {

@@ -297,6 +297,34 @@ func TestRatingsThatAllAgreeCountTasks(t *testing.T) {
 	}
 }
 
+// Rows that share a task are worth no more than rows that do not.
+func TestClusteringOnlyWidens(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		count := rapid.IntRange(0, 40)
+		rows := singles(stats.Confusion{TP: count.Draw(t, "tp"), FP: count.Draw(t, "fp"), FN: count.Draw(t, "fn"), TN: count.Draw(t, "tn")}, 1)
+		apart, err := stats.NewRatings(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, task := range rapid.SliceOfN(rapid.IntRange(0, 30), len(rows), len(rows)).Draw(t, "task") {
+			rows[i].Task = fmt.Sprint(task)
+		}
+		together, err := stats.NewRatings(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, of := range []func(stats.Ratings) stats.Estimate{
+			func(r stats.Ratings) stats.Estimate { return r.Agreement(stats.Z95) },
+			func(r stats.Ratings) stats.Estimate { return r.Kappa(stats.Z95) },
+		} {
+			a, b := of(apart), of(together)
+			if a.Value != nil && *a.Value > 0 && b.Lo != nil && *b.Lo > *a.Lo+1e-12 {
+				t.Fatalf("%v, of shared tasks %v", *a.Lo, *b.Lo)
+			}
+		}
+	})
+}
+
 func TestRatingsOfFewTasksHaveNoInterval(t *testing.T) {
 	r := ratings(t, []stats.Rating{
 		{Gold: true, Judge: true, Task: "a", Inclusion: 1}, {Gold: false, Judge: true, Task: "a", Inclusion: 1},
