@@ -1,127 +1,114 @@
 package transcript
 
 import (
-	"bytes"
-	"strings"
+	"fmt"
 
 	"assay/engine/record"
 	"assay/tui/ui"
 )
 
-// Part is the first step in which two rollouts of a task differ: another call,
-// other words, another result. It is the number of steps where only the final
-// reply differs, and -1 where nothing does.
-func Part(a, b *record.Sample) int {
-	n := min(len(a.Rollout.Steps), len(b.Rollout.Steps))
-	for i := range n {
-		if !sameStep(&a.Rollout.Steps[i], &b.Rollout.Steps[i]) {
-			return i
-		}
-	}
-	if len(a.Rollout.Steps) != len(b.Rollout.Steps) || a.Rollout.FinalText != b.Rollout.FinalText || a.Rollout.Status != b.Rollout.Status {
-		return n
-	}
-	return -1
-}
+// Side is one of the two rollouts of a pair.
+type Side uint8
 
-func sameStep(a, b *record.Step) bool {
-	return a.Kind == b.Kind && a.Text == b.Text && a.Tool == b.Tool && sameJSON(a.Arguments, b.Arguments) && sameJSON(a.Result, b.Result)
-}
+// Sides of a pair.
+const (
+	Left Side = iota
+	Right
+)
 
-func sameJSON(a, b []byte) bool {
-	if bytes.Equal(a, b) {
-		return true
-	}
-	x, errX := record.Canonical(a)
-	y, errY := record.Canonical(b)
-	return errX == nil && errY == nil && bytes.Equal(x, y)
-}
-
-// Pair is two rollouts of a task side by side, aligned on their steps, as blocks
-// for a [ui.Scroll]. Steps that are the same stand beside each other; a line says
-// where the two part.
+// Pair is two rollouts of a task side by side, aligned on their steps, as blocks for a
+// [ui.Scroll]. Between them stands how the two of a row are to each other, and a line
+// says where they part.
 type Pair struct {
-	theme       ui.Theme
-	left, right *Doc
-	aligned     []beside // items
-	parted      int      // index into aligned of the first that differ, -1 for none
-	rows        []pairRow
-	gen         uint64
+	theme ui.Theme
+	gen   uint64
+	docs  [2]*Doc
+	steps [2][]record.Step
+	rows  []pairRow
+	parts int         // row, -1 where they do not part
+	refs  []pairRef   // blocks
+	spans [2][][2]int // where the blocks of each side's items begin and end
+	alone bool        // one side is shown by itself
+	side  Side        // which
 }
 
-// beside is two items next to each other; -1 is none.
-type beside struct{ left, right int }
-
-// pairRow is two blocks next to each other, or the line where the two part.
+// pairRow is an item of each side, -1 where there is none.
 type pairRow struct {
-	beside
-	line bool
+	items [2]int
+	same  sameness
 }
+
+// pairRef is one block: a row, and which block of its items; -1 is the line that says
+// where the two part.
+type pairRef struct{ row, block int }
 
 // NewPair puts two rollouts side by side, their verdicts told by one threshold.
 func NewPair(theme ui.Theme, a, b *record.Sample, threshold float64) *Pair {
-	p := &Pair{theme: theme, left: Of(theme, a, threshold), right: Of(theme, b, threshold), parted: -1}
-	part := Part(a, b)
-	steps := align(a.Rollout.Steps, b.Rollout.Steps)
-	headL, headR := p.left.head(), p.right.head()
-	for i := range max(headL, headR) {
-		p.aligned = append(p.aligned, beside{within(i, headL), within(i, headR)})
-	}
+	p := &Pair{theme: theme, parts: -1, docs: [2]*Doc{Of(theme, a, threshold), Of(theme, b, threshold)},
+		steps: [2][]record.Step{a.Rollout.Steps, b.Rollout.Steps}}
+	left, right := p.docs[Left], p.docs[Right]
+	headL, headR := left.head(), right.head()
+	p.beside(0, headL, 0, headR)
+	steps := align(p.steps[Left], p.steps[Right])
+	part := parting(steps, p.steps[Left], p.steps[Right])
 	for i, s := range steps {
-		if part >= 0 && p.parted < 0 && i == part {
-			p.parted = len(p.aligned)
+		if i == part {
+			p.parts = len(p.rows)
 		}
-		p.aligned = append(p.aligned, beside{from(s.left, headL), from(s.right, headR)})
+		p.rows = append(p.rows, pairRow{[2]int{from(s.left, headL), from(s.right, headR)}, s.same})
 	}
-	if part >= 0 && p.parted < 0 {
-		p.parted = len(p.aligned)
-	}
-	tailL, tailR := len(p.left.items)-p.left.tail, len(p.right.items)-p.right.tail
-	for i := range max(p.left.tail, p.right.tail) {
-		p.aligned = append(p.aligned, beside{from(within(i, p.left.tail), tailL), from(within(i, p.right.tail), tailR)})
+	reply := len(p.rows)
+	p.beside(len(left.items)-left.tail, len(left.items), len(right.items)-right.tail, len(right.items))
+	if reply < len(p.rows) && (a.Rollout.FinalText != b.Rollout.FinalText || a.Rollout.Status != b.Rollout.Status) {
+		p.rows[reply].same = reworded
+		if p.parts < 0 {
+			p.parts = reply
+		}
 	}
 	p.lay()
 	return p
 }
 
-func within(i, n int) int {
-	if i < n {
-		return i
-	}
-	return -1
-}
-
-func from(i, start int) int {
-	if i < 0 {
-		return -1
-	}
-	return start + i
-}
-
 // head is how many items stand before the steps.
 func (d *Doc) head() int { return len(d.items) - d.tail - len(d.steps) }
 
-// lay finds the blocks of the items.
-func (p *Pair) lay() {
-	p.rows = p.rows[:0]
-	l, r := p.left.spans(), p.right.spans()
-	for i, it := range p.aligned {
-		if i == p.parted {
-			p.rows = append(p.rows, pairRow{line: true})
+// beside sets items side by side as they come.
+func (p *Pair) beside(l, toL, r, toR int) {
+	for l < toL || r < toR {
+		row := pairRow{items: [2]int{-1, -1}}
+		if l < toL {
+			row.items[Left] = l
+			l++
 		}
-		left, right := span(l, it.left), span(r, it.right)
-		for at := range max(left[1]-left[0], right[1]-right[0]) {
-			p.rows = append(p.rows, pairRow{beside: beside{from(within(at, left[1]-left[0]), left[0]), from(within(at, right[1]-right[0]), right[0])}})
+		if r < toR {
+			row.items[Right] = r
+			r++
 		}
+		p.rows = append(p.rows, row)
 	}
-	p.gen++
 }
 
-func span(spans [][2]int, item int) [2]int {
-	if item < 0 || item >= len(spans) {
-		return [2]int{}
+// lay finds the blocks of the rows.
+func (p *Pair) lay() {
+	p.gen++
+	p.refs = p.refs[:0]
+	for side, d := range p.docs {
+		p.spans[side] = d.spans()
 	}
-	return spans[item]
+	for at, row := range p.rows {
+		if at == p.parts {
+			p.refs = append(p.refs, pairRef{at, -1})
+		}
+		most := 0
+		for side, item := range row.items {
+			if p.shows(Side(side)) {
+				most = max(most, p.blocks(Side(side), item))
+			}
+		}
+		for block := range most {
+			p.refs = append(p.refs, pairRef{at, block})
+		}
+	}
 }
 
 // spans is where the blocks of each item begin and end.
@@ -137,87 +124,162 @@ func (d *Doc) spans() [][2]int {
 	return out
 }
 
-// Parting is the row of the line where the two part; ok is false where they do not.
-func (p *Pair) Parting() (row int, ok bool) {
-	for i, r := range p.rows {
-		if r.line {
-			return i, true
+func (p *Pair) shows(s Side) bool { return !p.alone || p.side == s }
+
+// blocks is how many blocks an item has, 0 for none.
+func (p *Pair) blocks(s Side, item int) int {
+	if item < 0 {
+		return 0
+	}
+	return p.spans[s][item][1] - p.spans[s][item][0]
+}
+
+// Alone shows one side by itself, for a window that is too narrow for two, and Both
+// the two again. They give the block where what stood at the given one stands then.
+func (p *Pair) Alone(s Side, block int) int {
+	if p.alone && p.side == s {
+		return block
+	}
+	return p.show(true, s, block)
+}
+
+// Both shows the two sides.
+func (p *Pair) Both(block int) int {
+	if !p.alone {
+		return block
+	}
+	return p.show(false, p.side, block)
+}
+
+func (p *Pair) show(alone bool, s Side, block int) int {
+	row := 0
+	if block >= 0 && block < len(p.refs) {
+		row = p.refs[block].row
+	}
+	p.alone, p.side = alone, s
+	p.lay()
+	for i, r := range p.refs {
+		if r.row >= row {
+			return i
+		}
+	}
+	return max(len(p.refs)-1, 0)
+}
+
+// Restyle changes the theme.
+func (p *Pair) Restyle(theme ui.Theme) {
+	p.theme = theme
+	p.gen++
+	for _, d := range p.docs {
+		d.Restyle(theme)
+	}
+}
+
+// Parting is the block of the line where the two part; ok is false where they do not.
+func (p *Pair) Parting() (block int, ok bool) {
+	for at, r := range p.refs {
+		if r.block < 0 {
+			return at, true
 		}
 	}
 	return 0, false
 }
 
-// Len is the number of rows.
-func (p *Pair) Len() int { return len(p.rows) }
-
-// Version tells drawn rows apart.
-func (p *Pair) Version(i int) uint64 { return p.gen<<32 | uint64(uint32(i)) }
-
-// Draw lays out a row: both sides, as high as the higher.
-func (p *Pair) Draw(i, width int, look ui.Look) []string {
-	row := p.rows[i]
-	if row.line {
-		title := " here they part "
-		side := max((width-len(title))/2, 2)
-		return []string{ui.Row(width, p.theme.Base(look), ui.S(p.theme.Warn, strings.Repeat("┄", side)), ui.S(p.theme.Warn.With(ui.Bold), title), ui.S(p.theme.Warn, strings.Repeat("┄", max(width-side-len(title), 0))))}
+// Says is in a sentence where the two part; the names, clean, are what it calls them.
+func (p *Pair) Says(left, right string) string {
+	if p.parts < 0 {
+		return "they never part: the same steps, the same words"
 	}
-	left := (width - 1) / 2
-	l, r := p.side(p.left, row.left, left, look), p.side(p.right, row.right, width-1-left, look)
-	for len(l) < len(r) {
-		l = append(l, p.theme.Base(look).Render(ui.Spaces(left)))
+	row := p.rows[p.parts]
+	l, at := p.step(Left, row)
+	r, atRight := p.step(Right, row)
+	switch {
+	case l == nil && r == nil:
+		return "the same steps, and another end"
+	case r == nil:
+		return fmt.Sprintf("they part at step %d: only %s %s", at+1, left, does(l))
+	case l == nil:
+		return fmt.Sprintf("they part at step %d: only %s %s", atRight+1, right, does(r))
+	case row.same == reworded:
+		return fmt.Sprintf("they part at step %d, in words alone", at+1)
+	case canonical(l.Arguments) != canonical(r.Arguments):
+		return fmt.Sprintf("they part at step %d: both call %s, with other arguments", at+1, ui.CleanLine(l.Tool))
 	}
-	for len(r) < len(l) {
-		r = append(r, p.theme.Base(look).Render(ui.Spaces(width-1-left)))
-	}
-	return ui.Beside(p.theme, l, r)
+	return fmt.Sprintf("they part at step %d: both call %s alike, and are answered otherwise", at+1, ui.CleanLine(l.Tool))
 }
 
-func (p *Pair) side(d *Doc, block, width int, look ui.Look) []string {
-	if block < 0 {
-		return nil
+func does(s *record.Step) string {
+	switch s.Kind {
+	case record.StepTool:
+		return "calls " + ui.CleanLine(s.Tool)
+	case record.StepUser:
+		return "hears the user again"
 	}
-	return d.Draw(block, width, look)
+	return "says something"
 }
 
-// Toggle folds or unfolds the tool calls of a row, and gives the row where they
-// stand then.
-func (p *Pair) Toggle(i int) (at int, ok bool) {
-	if i < 0 || i >= len(p.rows) || p.rows[i].line {
-		return i, false
+// step is the step of a row's item, nil where it is none.
+func (p *Pair) step(s Side, row pairRow) (*record.Step, int) {
+	at := row.items[s] - p.docs[s].head()
+	if row.items[s] < 0 || at < 0 || at >= len(p.steps[s]) {
+		return nil, -1
 	}
-	row := p.rows[i]
-	item := beside{-1, -1}
-	if row.left >= 0 {
-		item.left = int(p.left.refs[row.left].item)
+	return &p.steps[s][at], at
+}
+
+// Difference is the next block in a direction, 1 or -1, where a row begins that is not
+// the same on both sides; ok is false where there is none.
+func (p *Pair) Difference(block, by int) (at int, ok bool) {
+	row := -1
+	if block >= 0 && block < len(p.refs) {
+		row = p.refs[block].row
 	}
-	if row.right >= 0 {
-		item.right = int(p.right.refs[row.right].item)
-	}
-	if row.left >= 0 {
-		_, ok = p.left.Toggle(row.left)
-	}
-	if row.right >= 0 {
-		_, other := p.right.Toggle(row.right)
-		ok = ok || other
-	}
-	if !ok {
-		return i, false
-	}
-	p.lay()
-	for at, r := range p.rows {
-		if !r.line && (r.left >= 0 && int(p.left.refs[r.left].item) == item.left || r.right >= 0 && int(p.right.refs[r.right].item) == item.right) {
-			return at, true
+	for i := block + by; i >= 0 && i < len(p.refs); i += by {
+		begins := i == 0 || p.refs[i-1].row != p.refs[i].row
+		if begins && p.refs[i].row != row && p.rows[p.refs[i].row].same != same {
+			return i, true
 		}
 	}
-	return i, true
+	return block, false
 }
 
-// Text is what a row holds, whole and as it came, for copying.
-func (p *Pair) Text(i int) string {
-	if i < 0 || i >= len(p.rows) || p.rows[i].line {
-		return ""
+// Toggle folds or unfolds the tool calls of a block's row, on both sides alike, and
+// gives the block where the row begins then; ok is false where it has none.
+func (p *Pair) Toggle(block int) (at int, ok bool) {
+	if block < 0 || block >= len(p.refs) {
+		return block, false
 	}
-	l, r := p.left.Text(p.rows[i].left), p.right.Text(p.rows[i].right)
+	row := p.refs[block].row
+	open := false
+	for side, item := range p.rows[row].items {
+		open = open || p.shows(Side(side)) && p.blocks(Side(side), item) > 1
+	}
+	for side, item := range p.rows[row].items {
+		s, _ := p.step(Side(side), p.rows[row])
+		if s == nil || s.Kind != record.StepTool {
+			continue
+		}
+		ok = true
+		if (p.blocks(Side(side), item) > 1) == open {
+			p.docs[side].Toggle(p.spans[side][item][0])
+		}
+	}
+	if !ok {
+		return block, false
+	}
+	p.lay()
+	for i, r := range p.refs {
+		if r.row == row && r.block >= 0 {
+			return i, true
+		}
+	}
+	return block, true
+}
+
+// Text is what a block's row holds on both sides, whole and as it came, for copying;
+// TextOf what it holds on one.
+func (p *Pair) Text(block int) string {
+	l, r := p.TextOf(block, Left), p.TextOf(block, Right)
 	switch {
 	case l == r || r == "":
 		return l
@@ -227,76 +289,14 @@ func (p *Pair) Text(i int) string {
 	return l + "\n\n" + r
 }
 
-// Restyle changes the theme.
-func (p *Pair) Restyle(theme ui.Theme) {
-	p.theme = theme
-	p.left.Restyle(theme)
-	p.right.Restyle(theme)
-	p.gen++
-}
-
-// mostAligned bounds the table of the alignment; longer conversations are put side
-// by side step by step. Convention: a few milliseconds.
-const mostAligned = 1 << 20
-
-// align puts two lists of steps side by side: equal beginnings as they are, behind
-// them so that equal steps, then calls of one tool, then steps of one kind, stand
-// beside each other as often as can be (Needleman and Wunsch, 1970).
-func align(a, b []record.Step) []beside {
-	var out []beside
-	at := 0
-	for at < min(len(a), len(b)) && sameStep(&a[at], &b[at]) {
-		out = append(out, beside{at, at})
-		at++
+// TextOf is the text of one side.
+func (p *Pair) TextOf(block int, s Side) string {
+	if block < 0 || block >= len(p.refs) {
+		return ""
 	}
-	n, m := len(a)-at, len(b)-at
-	if n*m > mostAligned || n == 0 || m == 0 {
-		for i := at; i < max(len(a), len(b)); i++ {
-			out = append(out, beside{within(i, len(a)), within(i, len(b))})
-		}
-		return out
+	item := p.rows[p.refs[block].row].items[s]
+	if p.blocks(s, item) == 0 {
+		return ""
 	}
-	best := make([]int32, (n+1)*(m+1)) // best[i*(m+1)+j] is of a[at+i:] and b[at+j:]
-	for i := n - 1; i >= 0; i-- {
-		for j := m - 1; j >= 0; j-- {
-			most := max(best[(i+1)*(m+1)+j], best[i*(m+1)+j+1])
-			if s := likeness(&a[at+i], &b[at+j]); s > 0 {
-				most = max(most, s+best[(i+1)*(m+1)+j+1])
-			}
-			best[i*(m+1)+j] = most
-		}
-	}
-	for i, j := 0, 0; i < n || j < m; {
-		switch {
-		case i < n && j < m && pairs(best, m, i, j, likeness(&a[at+i], &b[at+j])):
-			out = append(out, beside{at + i, at + j})
-			i, j = i+1, j+1
-		case j == m || i < n && best[(i+1)*(m+1)+j] >= best[i*(m+1)+j+1]:
-			out = append(out, beside{at + i, -1})
-			i++
-		default:
-			out = append(out, beside{-1, at + j})
-			j++
-		}
-	}
-	return out
-}
-
-func pairs(best []int32, m, i, j int, s int32) bool {
-	return s > 0 && best[i*(m+1)+j] == s+best[(i+1)*(m+1)+j+1]
-}
-
-// likeness of two steps: 0 is that they never stand side by side.
-func likeness(a, b *record.Step) int32 {
-	switch {
-	case a.Kind != b.Kind:
-		return 0
-	case a.Kind != record.StepTool && a.Text == b.Text, a.Kind == record.StepTool && a.Tool == b.Tool && bytes.Equal(a.Arguments, b.Arguments):
-		return 4
-	case a.Kind != record.StepTool:
-		return 1
-	case a.Tool == b.Tool:
-		return 2
-	}
-	return 0
+	return p.docs[s].Text(p.spans[s][item][0])
 }

@@ -20,7 +20,12 @@ func Facts(t *record.Task, heldOut bool, key record.Key) string {
 	if key.EvalRun > 0 {
 		attempt += fmt.Sprintf(" of eval run %d", key.EvalRun+1)
 	}
-	parts := []string{attempt}
+	return strings.TrimSuffix(attempt+factSeparator+Situation(t, heldOut), factSeparator)
+}
+
+// Situation is a task's place on the axes, and its fault.
+func Situation(t *record.Task, heldOut bool) string {
+	var parts []string
 	if heldOut {
 		parts = append(parts, "held out")
 	}
