@@ -29,3 +29,17 @@ func (e *Engine) DeltaTasks(ctx context.Context, r *DeltaReport) (DeltaTasks, er
 	in.AllTasks = r.Scope == delta.ScopeAllTasks
 	return delta.Tasks(in), nil
 }
+
+// DeltaAsked is how the recipe that is stored with a run wants it compared; zero where
+// the run has none, or that says nothing.
+func (e *Engine) DeltaAsked(ctx context.Context, runID string) (DeltaOptions, error) {
+	run, err := e.Source.Run(ctx, runID)
+	if err != nil || run.RecipeText == "" {
+		return DeltaOptions{}, err
+	}
+	recipe, err := storedRecipe(run)
+	if err != nil {
+		return DeltaOptions{}, err
+	}
+	return (&plan{recipe: recipe}).deltaOptions(), nil
+}
