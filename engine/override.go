@@ -166,3 +166,17 @@ func ParseJudgeSpec(text string) (*JudgeSpec, error) {
 	err := readSpec(text, spec, func(name string) { spec.Builtin = name })
 	return spec, err
 }
+
+// ReadRubric replaces the name of a rubric's file by its text; a rubric that is text
+// stays. read is given the name as it stands.
+func (j *JudgeSpec) ReadRubric(read ReadFile) error {
+	if !looksLikeFile(j.Rubric) {
+		return nil
+	}
+	text, err := read(j.Rubric)
+	if err != nil {
+		return &record.Problem{Code: "no_file", Message: fmt.Sprintf("the rubric %s cannot be read", j.Rubric), Where: j.Rubric, Fix: "name a file that can be read, or write the text itself", Err: err}
+	}
+	j.Rubric = string(text)
+	return nil
+}

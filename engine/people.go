@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ func peopleOf(labels []record.Label) ([]Person, []PeoplePair) {
 	}
 	votes := func(l record.Label) bool { return l.Verdict == record.VerdictPass || l.Verdict == record.VerdictFail }
 	list := []Person{}
-	for _, name := range sortedKeys(people) {
+	for _, name := range slices.Sorted(maps.Keys(people)) {
 		p := Person{Annotator: name, Kind: people[name]}
 		for at, l := range first {
 			if at.annotator != name || !votes(l) {
@@ -77,15 +78,6 @@ func pairsOf(rows map[string][]string, said func(id, annotator string) (record.V
 		return cmp.Or(strings.Compare(a.First, b.First), strings.Compare(a.Second, b.Second))
 	})
 	return list
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 func count(b bool) int {

@@ -32,6 +32,9 @@ func (e *Engine) Queue(ctx context.Context, runID string, o QueueOptions) (recor
 	if err != nil {
 		return record.QueueHead{}, err
 	}
+	if err := e.keepRubrics(ctx, run, ""); err != nil { // what labels are given by
+		return record.QueueHead{}, err
+	}
 	head, ok, err := e.queueNamed(ctx, runID, o.Name)
 	if ok || err != nil {
 		return head, err

@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"assay/engine/record"
+	"assay/engine/stats"
 )
 
 // placed makes problems that point at a key of the recipe. body is nil when a
@@ -97,6 +98,7 @@ func (r *Recipe) check(body ast.Node) error {
 		p.share("simulate.holdout", r.Simulate.Holdout),
 		p.share("simulate.hard_share", r.Simulate.HardShare),
 		p.share("grade.pass_threshold", r.Grade.PassThreshold),
+		p.within("grade.trust_at", r.Grade.TrustAt, stats.TrustMinLabels, maxSituations),
 		p.reward(r.Grade.Reward),
 	}
 	if r.Tools == nil && r.After != nil && r.After.Tools != nil {

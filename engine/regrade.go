@@ -53,7 +53,7 @@ func (e *Engine) Grade(ctx context.Context, runID string, o GradeOptions) (*Grad
 	if scorer == "" {
 		return nil, record.Problemf("no_reward", "name a judge with --judge, or write grade.reward in a recipe", "run %s has no reward to grade by", runID)
 	}
-	if err := e.keepRubrics(ctx, run, p); err != nil {
+	if err := e.keepRubrics(ctx, run, p.recipe.rubric()); err != nil {
 		return nil, err
 	}
 	r := &regrade{engine: e, run: run, plan: p, scorer: scorer}

@@ -23,37 +23,43 @@ func rubricName(run *record.Run) string {
 	return "run " + run.ID
 }
 
-// keepRubrics saves the rubric of the run's recipe, and that of a judge that grades it
-// now: as a child of the one that gives the run its reward, else of the latest of that
-// name, since whoever wrote it may have seen gold that the other was measured on.
-func (e *Engine) keepRubrics(ctx context.Context, run *record.Run, p *plan) error {
-	stored, err := recipeOf(run)
+// keepRubrics saves the rubric of the run's recipe, and that of a judge that is asked
+// now, "" for none: as a child of the one that gives the run its reward, else of the
+// latest of that name, since whoever wrote it may have seen the gold that the other
+// was measured on.
+func (e *Engine) keepRubrics(ctx context.Context, run *record.Run, asked string) error {
+	r, err := recipeOf(run)
 	if err != nil {
 		return err
 	}
-	first := record.Rubric{Name: rubricName(run), Text: record.Text(stored.rubric())}
-	if first.Text != "" {
-		first.Hash, first.CreatedAt = record.RubricHash(first.Text), e.Now()
-		if err := e.Sink.SaveRubric(ctx, first); err != nil {
+	if r.rubric() != "" {
+		if err := e.saveRubric(ctx, run, r.rubric(), ""); err != nil {
 			return err
 		}
 	}
-	now := record.Rubric{Name: first.Name, Text: record.Text(p.recipe.rubric()), CreatedAt: e.Now()}
-	if now.Text == "" || now.Text == first.Text {
+	if asked == "" || asked == r.rubric() {
 		return nil
 	}
-	now.Hash = record.RubricHash(now.Text)
-	versions, err := e.Source.Rubrics(ctx, now.Name)
+	versions, err := e.Source.Rubrics(ctx, rubricName(run))
 	if err != nil {
 		return err
 	}
+	parent := ""
 	if n := len(versions); n > 0 {
-		now.Parent = versions[n-1].Hash
+		parent = versions[n-1].Hash
 	}
 	if own := rubricOf(run, run.Scorer); slices.ContainsFunc(versions, func(v record.Rubric) bool { return v.Hash == own }) {
-		now.Parent = own
+		parent = own
 	}
-	return e.Sink.SaveRubric(ctx, now)
+	return e.saveRubric(ctx, run, asked, parent)
+}
+
+func (e *Engine) saveRubric(ctx context.Context, run *record.Run, text, parent string) error {
+	hash := record.RubricHash(record.Text(text))
+	if parent == hash {
+		return nil // it is there, with the parent that it has
+	}
+	return e.Sink.SaveRubric(ctx, record.Rubric{Hash: hash, Name: rubricName(run), Parent: parent, Text: record.Text(text), CreatedAt: e.Now()})
 }
 
 // rubricOf is the hash of the rubric of one of the run's scorer versions.

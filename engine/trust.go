@@ -163,7 +163,7 @@ func (b *bench) compare(ctx context.Context, spec *JudgeSpec, first []grade.Trus
 		return nil, err
 	}
 	defer p.close()
-	if err := b.engine.keepRubrics(ctx, b.run, p); err != nil {
+	if err := b.engine.keepRubrics(ctx, b.run, p.recipe.rubric()); err != nil {
 		return nil, err
 	}
 	if err := b.engine.judgeOnRows(ctx, b.run, p, b.rolloutIDs()); err != nil {

@@ -22,7 +22,7 @@ func TestListIsInOrder(t *testing.T) {
 			t.Errorf("%+v has no name or no title", r)
 		}
 	}
-	want := []string{"01-simulate/bring-your-own-agent", "01-simulate/seeded-agent", "02-measure/before-and-after"}
+	want := []string{"01-simulate/bring-your-own-agent", "01-simulate/seeded-agent", "02-measure/before-and-after", "02-measure/can-the-judge-be-trusted"}
 	if !slices.Equal(got, want) {
 		t.Errorf("recipes %q, want %q", got, want)
 	}
@@ -48,7 +48,10 @@ func TestEveryRecipeHoldsWhatItNames(t *testing.T) {
 			if !strings.Contains(string(text), "\nname: "+r.Name+"\n") {
 				t.Errorf("%s is not named after its folder", r.Path)
 			}
-			for _, file := range []string{"README.md", "policy.md", "policy-v2.md", "tools.json"} {
+			for _, file := range []string{"README.md", "policy.md", "policy-v2.md", "tools.json", "rubric.md"} {
+				if file != "README.md" && !strings.Contains(string(text), file) {
+					continue
+				}
 				if _, err := fs.Stat(folder, file); err != nil {
 					t.Errorf("%s: %v", r.Path, err)
 				}

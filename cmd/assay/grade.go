@@ -29,9 +29,9 @@ func gradeCommand(s *session) *cobra.Command {
 				return record.Problemf("usage", "leave out one of them", "--try only shows what a marker would say; it does not grade")
 			}
 			if judge != "" {
-				spec, err := engine.ParseJudgeSpec(judge)
+				spec, err := judgeSpec("--judge", judge)
 				if err != nil {
-					return &record.Problem{Code: "bad_flag", Message: err.Error(), Where: "--judge", Fix: "write builtin:fair, or the recipe's mapping", Err: err}
+					return err
 				}
 				o.Judge = spec
 			}
@@ -66,6 +66,9 @@ func gradeCommand(s *session) *cobra.Command {
 
 func writeGrade(w io.Writer, r *engine.GradeReport) {
 	fmt.Fprintf(w, "run %s graded by %s: %d rollouts\n", r.Run, plain(r.Scorer), r.Graded)
+	if !r.Own {
+		fmt.Fprintf(w, "  %d of %d judged: the run's reward stays what it was\n", r.Judged, r.Done)
+	}
 	for _, status := range slices.Sorted(maps.Keys(r.Status)) {
 		fmt.Fprintf(w, "  %-16s %d\n", status, r.Status[status])
 	}

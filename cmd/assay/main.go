@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/engine/record"
+	"assay/store"
 )
 
 func main() {
@@ -83,6 +84,10 @@ func problemOf(err error) *record.Problem {
 	if !errors.As(err, &p) {
 		return &record.Problem{Code: "usage", Message: err.Error(), Fix: "see assay --help", Err: err}
 	}
+	var kept *store.Error
+	if errors.As(err, &kept) && err.Error() == kept.Error() {
+		return p // the store says where apart
+	}
 	if err.Error() != p.Error() { // context was wrapped around it: keep it
 		q := *p
 		q.Message = err.Error()
@@ -131,7 +136,7 @@ func rootCommand(s *session) *cobra.Command {
 	})
 	root.AddCommand(
 		runCommand(s), resumeCommand(s), runsCommand(s), showCommand(s), rowsCommand(s), coverCommand(s), worldCommand(s), replayCommand(s),
-		gradeCommand(s), labelsCommand(s), passCommand(s), deltaCommand(s), cutCommand(s),
+		gradeCommand(s), labelCommand(s), labelsCommand(s), trustCommand(s), passCommand(s), deltaCommand(s), cutCommand(s),
 		importCommand(s), exportCommand(s), backupCommand(s), hideCommand(s), purgeCommand(s), doctorCommand(s),
 	)
 	return root

@@ -38,6 +38,9 @@ func runCommand(s *session) *cobra.Command {
 					opts.Overrides[name] = *value
 				}
 			}
+			if err := inlineRubric(opts.Overrides); err != nil {
+				return err
+			}
 			if watch {
 				return s.watchRun(c.Context(), args[0], opts)
 			}
@@ -70,6 +73,25 @@ var runKnobs = []struct{ name, says string }{
 	{"budget", "stop after so many rollouts"},
 	{"max-tokens", "stop after so many tokens"},
 	{"max-cost", "stop after so much money"},
+}
+
+// inlineRubric puts the text of a rubric's file into --judge: what is stored with the
+// run must not depend on a file that nobody stored.
+func inlineRubric(o engine.Overrides) error {
+	text, given := o["judge"]
+	if !given {
+		return nil
+	}
+	spec, err := engine.ParseJudgeSpec(text)
+	if err != nil || spec.Rubric == "" {
+		return nil // the recipe's check says what is wrong
+	}
+	if err := spec.ReadRubric(os.ReadFile); err != nil {
+		return err
+	}
+	whole, err := record.Marshal(spec) // JSON is YAML
+	o["judge"] = string(whole)
+	return err
 }
 
 func embeddedList() string {

@@ -112,6 +112,7 @@ type showResult struct {
 	Hollow   bool                  `json:"hollow"`
 	Policy   string                `json:"policy_version"`
 	Scorer   string                `json:"scorer"`
+	Scorers  []record.Standing     `json:"scorers"`
 	Config   json.RawMessage       `json:"config"`
 	Coverage *record.Coverage      `json:"coverage"`
 	Arms     map[string]int        `json:"arms"`
@@ -159,6 +160,9 @@ func (s *session) show(ctx context.Context, db *store.DB, id string) (*showResul
 	if pass, err := e.Pass(ctx, id, false); err == nil {
 		r.Pass = &pass
 	}
+	if r.Scorers, err = db.Standings(ctx, id); err != nil {
+		return nil, err
+	}
 	posed, err := db.Posed(ctx, id)
 	if err != nil {
 		return nil, err
@@ -179,6 +183,17 @@ func (s *session) show(ctx context.Context, db *store.DB, id string) (*showResul
 	return r, nil
 }
 
+// writeStandings says which scorer version the numbers are of, and how far others are.
+func writeStandings(w io.Writer, standings []record.Standing) {
+	for _, s := range standings {
+		fmt.Fprintf(w, "  %s  judged %d of %d", plain(s.Scorer), s.Judged, s.Done)
+		if s.Own {
+			fmt.Fprint(w, ", gives the reward")
+		}
+		fmt.Fprintln(w)
+	}
+}
+
 func writeShow(w io.Writer, r *showResult) {
 	name := r.Run
 	if r.Name != "" {
@@ -194,6 +209,7 @@ func writeShow(w io.Writer, r *showResult) {
 	if r.Pass != nil {
 		fmt.Fprintf(w, "  pass@1   %s\n  pass^%d   %s\n  pass@%d   %s\n", estimate(r.Pass.PassAt1, "held-out tasks"), r.Pass.K, estimate(r.Pass.PassPowK, "tasks"), r.Pass.K, estimate(r.Pass.PassAtK, "tasks"))
 	}
+	writeStandings(w, r.Scorers)
 	if c := r.Coverage; c != nil {
 		fmt.Fprintf(w, "  coverage strength %d: %d of %d planned tuples came back, %d thinned with their faults; array of %d rows (no fewer than %d), %d posed\n",
 			c.Strength, c.Covered, c.Planned, c.Thinned, c.Rows, c.LowerBound, c.Posed)

@@ -53,11 +53,13 @@ type QueueOptions struct {
 // by verdict and, within a verdict, by task: each has exactly the same chance, each
 // verdict its share within one row, and rows of one task are taken as far apart as
 // the sample allows. Because the chances are equal, the first n drawn rows count
-// without weights at any n. In a mixed queue the rest is what teaches most: rows on
-// which scorers contradict each other, rows that a probe turned, and rows on which
-// the judge is unsure; these have no probability. Every tenth row is shown again,
-// later and unannounced. All of them are shuffled: a pattern in their places would tell
-// a verdict to who labels.
+// without weights at any n.
+//
+// In a mixed queue the rest is what teaches most: rows on which scorers contradict each
+// other, rows that a probe turned, and rows on which the judge is unsure. They have no
+// probability. Where most of them are drawn anyway the queue is shorter: how many rows
+// are drawn must not depend on which. Every tenth row is shown again, later and
+// unannounced. All are shuffled: a pattern in their places would tell verdicts.
 //
 // The draw depends on the seed, the name and the rollouts' keys alone: neither on the
 // run's id nor on the order of the candidates, except in a listed queue, which keeps it.
@@ -76,7 +78,7 @@ func DrawQueue(candidates []record.Candidate, o QueueOptions) []record.QueueItem
 	rows = min(rows, len(candidates))
 	again := rows / recheckEvery
 	teaching := 0
-	if o.Order != OrderRandom {
+	if o.Order != OrderRandom && rows < len(candidates) { // of a queue that shows all there is, all is drawn
 		teaching = min(rows-(rows+again+1)/2, d.teachers(candidates))
 	}
 	drawn, rest := d.sample(candidates, rows-teaching)
