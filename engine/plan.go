@@ -55,7 +55,7 @@ func (e *Engine) prepare(r *Recipe) (*plan, error) {
 	p := &plan{recipe: r, settings: r.Settings()}
 	if err := e.resolve(p); err != nil {
 		p.close()
-		return nil, err
+		return nil, r.locate(err)
 	}
 	p.warnings = append(p.warnings, p.notPlayed()...)
 	return p, nil
