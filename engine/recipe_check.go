@@ -55,6 +55,20 @@ func (p placed) within(key string, value *int, lo, hi int) error {
 	return p.problem(key, fmt.Sprintf("%d is outside %d to %d", *value, lo, hi), fmt.Sprintf("choose a number from %d to %d", lo, hi))
 }
 
+func (p placed) tokens(key string, value *int64) error {
+	if value == nil || *value >= 1 {
+		return nil
+	}
+	return p.problem(key, fmt.Sprintf("%d is no budget", *value), "choose a whole number over 0, or delete the line")
+}
+
+func (p placed) positive(key string, value *float64) error {
+	if value == nil || *value > 0 {
+		return nil
+	}
+	return p.problem(key, fmt.Sprintf("%v is no budget", *value), "choose a number over 0, or delete the line")
+}
+
 func (p placed) share(key string, value *float64) error {
 	if value == nil || *value >= 0 && *value <= 1 {
 		return nil
@@ -99,7 +113,9 @@ func (r *Recipe) check(body ast.Node) error {
 		p.share("simulate.hard_share", r.Simulate.HardShare),
 		p.share("grade.pass_threshold", r.Grade.PassThreshold),
 		p.within("grade.trust_at", r.Grade.TrustAt, stats.TrustMinLabels, maxSituations),
-		p.reward(r.Grade.Reward),
+		p.reward(r.Grade.Reward, r.Grade.Markers),
+		p.tokens("simulate.max_tokens", r.Simulate.MaxTokens),
+		p.positive("simulate.max_cost", r.Simulate.MaxCost),
 	}
 	if r.Tools == nil && r.After != nil && r.After.Tools != nil {
 		checks = append(checks, p.problem("after.tools", "the first arm has no tools to change", "write tools: too"))
@@ -174,7 +190,7 @@ func (p placed) agent(key string, a *AgentSpec) error {
 	return p.within(key+".max_turns", a.MaxTurns, 1, 1000)
 }
 
-func (p placed) reward(r *RewardSpec) error {
+func (p placed) reward(r *RewardSpec, markers map[string]string) error {
 	if r == nil {
 		return nil
 	}
@@ -186,6 +202,13 @@ func (p placed) reward(r *RewardSpec) error {
 	}
 	if named != 1 {
 		return p.problem("grade.reward", "the reward comes from exactly one of marker, verify and judge", "keep one of them")
+	}
+	if _, ok := markers[r.Marker]; r.Marker != "" && !ok {
+		known := slices.Sorted(maps.Keys(markers))
+		if len(known) == 0 {
+			return p.problem("grade.reward.marker", fmt.Sprintf("there is no marker %q: the recipe has none", r.Marker), "write it under grade.markers")
+		}
+		return p.problem("grade.reward.marker", fmt.Sprintf("there is no marker %q%s", r.Marker, didYouMean(r.Marker, known)), "name one of grade.markers")
 	}
 	if j := r.Judge; j != nil {
 		kinds := 0

@@ -80,7 +80,7 @@ func (e *Engine) regrader(run *record.Run, judge *JudgeSpec) (*plan, error) {
 			with.Rubric = r.rubric()
 		}
 		r.Grade.Reward = &RewardSpec{Judge: &with}
-		if err := (placed{}).reward(r.Grade.Reward); err != nil {
+		if err := (placed{}).reward(r.Grade.Reward, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -246,7 +246,7 @@ func (r *regrade) report(ctx context.Context) (*GradeReport, error) {
 		}
 	}
 	lo, hi, _ := stats.MeanInterval(list, rewardInterval, 0.95, intervalDraws, record.Stream("reward", r.scorer))
-	out.Reward = stats.NewEstimate(stats.UnitMean(list), lo, hi, len(order))
+	out.Reward = stats.NewEstimate(stats.UnitMean(list), max(0, lo), min(1, hi), len(order)) // a reward lies in 0 to 1
 	if len(distinct) == 1 {
 		out.Warnings = append(out.Warnings, record.Warning{Code: "constant_judge", Text: fmt.Sprintf("every rollout was given %g: check the judge before reading this as a result", distinct[0]),
 			Fix: "read some of its reasons with assay rows " + r.run.ID})

@@ -114,6 +114,9 @@ func (s *story) finish(run *record.Run, reason record.StopReason, sim *simulatio
 	}
 	add(deadTools(&sim.tally, run.ID)...)
 	add(runWarnings(run)...)
+	if b := s.plan.settings; (b.MaxTokens > 0 || b.MaxCost > 0) && c.Done > 0 && sim.spent == (record.Usage{}) {
+		add(record.Warning{Code: "no_usage", Text: "the agent reports no usage, so the budget of tokens and money was not kept", Fix: "have the agent report usage, or bound the run with --budget"})
+	}
 }
 
 // runWarnings are what a finished run's counts say of its numbers.

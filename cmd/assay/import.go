@@ -98,6 +98,9 @@ func exportCommand(s *session) *cobra.Command {
 			if err := oneOf("--format", format, "whileai"); err != nil {
 				return err
 			}
+			if s.json && out == "" {
+				return record.Problemf("usage", "name a file with --out, or leave out --json", "the rows are JSON lines, and --json prints one document")
+			}
 			ctx := c.Context()
 			return s.withRun(ctx, s.read, args[0], func(db *store.DB, id string) error {
 				if out == "" {

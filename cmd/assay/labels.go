@@ -37,6 +37,9 @@ func labelsExportCommand(s *session) *cobra.Command {
 			if err := oneOf("--format", format, "csv", "jsonl"); err != nil {
 				return err
 			}
+			if s.json {
+				return record.Problemf("usage", "leave out --json; --format jsonl prints JSON lines", "labels are printed as a file, and --json prints one document")
+			}
 			ctx := c.Context()
 			return s.withRun(ctx, s.read, args[0], func(db *store.DB, id string) error {
 				n, err := exchange.WriteLabels(ctx, db, id, format, s.out)

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 
 	"charm.land/fang/v2"
 	"github.com/spf13/cobra"
@@ -29,6 +30,7 @@ func main() {
 func execute(ctx context.Context, args []string, s *session) int {
 	root := rootCommand(s)
 	root.SetArgs(args)
+	s.json = slices.Contains(args, "--json") // a flag that cannot be read is reported before the others are
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)

@@ -150,7 +150,7 @@ func (s *session) show(ctx context.Context, db *store.DB, id string) (*showResul
 	e := s.newEngine(db, nil)
 	r := &showResult{runLine: lineOf(ctx, e, run), Seed: run.Seed, Repeats: run.Repeats, EvalRuns: run.EvalRuns, Lost: run.Counts.Lost, Graded: run.Counts.Graded,
 		Hollow: run.Hollow, Policy: run.PolicyVersion, Scorer: run.Scorer, Config: run.Config, Coverage: run.Coverage, Error: run.Error,
-		Warnings: run.Warnings, Arms: map[string]int{}}
+		Warnings: run.Warnings, Arms: map[string]int{}, Children: []runLine{}}
 	if r.Lost == nil {
 		r.Lost = map[record.Cause]int{}
 	}
@@ -172,6 +172,9 @@ func (s *session) show(ctx context.Context, db *store.DB, id string) (*showResul
 	}
 	if r.Journal, err = db.Journal(ctx, id); err != nil {
 		return nil, err
+	}
+	if r.Journal == nil {
+		r.Journal = []record.JournalEntry{}
 	}
 	children, err := db.Children(ctx, id)
 	if err != nil {

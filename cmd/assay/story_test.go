@@ -247,3 +247,32 @@ func TestImportedRunsAreHeldOutAndGradable(t *testing.T) {
 		t.Errorf("a mapped import took %+v", r)
 	}
 }
+
+// TestJSONIsOneDocument wants exactly one JSON document on stdout of every
+// command, also where it cannot be done.
+func TestJSONIsOneDocument(t *testing.T) {
+	p := newPlace(t)
+	p.must("run", "before-and-after", "--name", "r", "--runs", "1", "--json")
+	p.write("labels.csv", "rollout_id,label\n"+p.rows("r")[0].RolloutID+",pass\n")
+	for _, line := range []string{
+		"runs", "show r", "rows r", "cover before-and-after", "grade r --judge builtin:fair", "labels import r labels.csv", "pass r",
+		"delta r:before r:after", "cut r --for sft", "backup copy.db", "hide r", "hide r --undo", "doctor", "export r --out rows.jsonl",
+		"import rows.jsonl --name again", "resume r", "trust r", "label r", "run nowhere", "run r --nope", "--nope", "show nobody", "rows r --where x",
+		"export r", "labels export r", "cover", "purge r", "delta r r --target nope",
+	} {
+		out, errs, code := p.run(append(strings.Fields(line), "--json")...)
+		doc := decode[json.RawMessage](t, out)
+		if strings.Contains(string(doc), ": null") && (strings.Contains(string(doc), `"warnings": null`) || strings.Contains(string(doc), `"journal": null`)) {
+			t.Errorf("assay %s: a list is null:\n%.300s", line, doc)
+		}
+		if code == exitCouldNot && doc[0] == '{' && strings.Contains(string(doc), `"error": {`) {
+			e := decode[struct{ Error struct{ Code, Message, Fix string } }](t, out).Error
+			if e.Code == "" || e.Message == "" || e.Fix == "" {
+				t.Errorf("assay %s: the error lacks a part: %+v", line, e)
+			}
+			if errs == "" {
+				t.Errorf("assay %s: nothing on stderr", line)
+			}
+		}
+	}
+}
