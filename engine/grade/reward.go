@@ -32,13 +32,13 @@ func (r *markerReward) judge(_ context.Context, g *Grader, _ *worker, markers []
 // verifierReward takes it from a program that checks the reply.
 type verifierReward struct{ v *Verifier }
 
-func (r *verifierReward) judge(_ context.Context, _ *Grader, w *worker, _ []record.Marker) (record.Judgment, []record.Marker) {
+func (r *verifierReward) judge(ctx context.Context, _ *Grader, w *worker, _ []record.Marker) (record.Judgment, []record.Marker) {
 	c := w.trace.c
 	var reference []byte
 	if c.Task != nil {
 		reference = c.Task.Reference
 	}
-	reward, status, reason := r.v.Verify(c.Rollout.FinalText, reference)
+	reward, status, reason := r.v.Verify(ctx, c.Rollout.FinalText, reference)
 	return record.Judgment{Status: status, Reward: reward, Reason: record.Text(reason)}, nil
 }
 

@@ -2,6 +2,7 @@ package grade
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,9 +17,17 @@ import (
 // safe for concurrent use.
 type Verifier struct {
 	spec  verifySpec
-	check func(reply string, gold reference) checked
+	check examiner
 	parts []*Verifier
 	raw   json.RawMessage // canonical, part of the scorer's version
+}
+
+// examiner checks one reply. ctx bounds those that take time.
+type examiner func(ctx context.Context, reply string, gold reference) checked
+
+// atOnce is a check that takes none.
+func atOnce(f func(reply string, gold reference) checked) examiner {
+	return func(_ context.Context, reply string, gold reference) checked { return f(reply, gold) }
 }
 
 // verifySpec is what a recipe says under grade.reward.verify.
@@ -45,6 +54,7 @@ type verifySpec struct {
 	// Of and Weights of all, any and weighted.
 	Of      []json.RawMessage `json:"of,omitempty"`
 	Weights []float64         `json:"weights,omitempty"`
+	codeSpec
 }
 
 // reference is what a reply is compared with; missing where a task has none.
@@ -79,7 +89,7 @@ func verdict(ok bool, yes, no string) checked {
 type kindOfCheck struct {
 	name  string
 	says  string
-	build func(*verifySpec) (func(string, reference) checked, error)
+	build func(*verifySpec) (examiner, error)
 	needs bool // a reference
 }
 
@@ -94,6 +104,7 @@ func kindsOfCheck() []kindOfCheck {
 		{"json_valid", "the reply is JSON", buildJSONValid, false},
 		{"json_schema", "the reply is JSON that a schema allows", buildJSONSchema, false},
 		{"json_field", "a field of the reply's JSON equals the reference", buildJSONField, true},
+		{"code", "the reply's code passes hidden tests, in a limited subprocess", buildCode, true},
 	}
 }
 
@@ -132,6 +143,9 @@ func parseVerifier(raw json.RawMessage, depth int) (*Verifier, error) {
 	v := &Verifier{spec: spec, raw: canonical}
 	switch spec.Kind {
 	case "all", "any", "weighted":
+		if spec.given() {
+			return nil, fmt.Errorf("verify %s: run, file, tests and their limits belong to code", spec.Kind)
+		}
 		return v, v.buildParts(depth)
 	}
 	if len(spec.Of) > 0 || len(spec.Weights) > 0 {
@@ -145,6 +159,9 @@ func parseVerifier(raw json.RawMessage, depth int) (*Verifier, error) {
 		}
 		if v.check, err = k.build(&v.spec); err != nil {
 			return nil, fmt.Errorf("verify %s: %w", k.name, err)
+		}
+		if k.name != "code" && spec.given() {
+			return nil, fmt.Errorf("verify %s: run, file, tests and their limits belong to code", k.name)
 		}
 		if !k.needs && spec.Reference != "" {
 			return nil, fmt.Errorf("verify %s: it compares with nothing; leave reference out", k.name)
@@ -191,19 +208,19 @@ func (v *Verifier) buildParts(depth int) error {
 func (v *Verifier) Name() string { return v.spec.Kind }
 
 // Verify checks a reply against a task's reference. The reward is nil, with a
-// status, where the reference is missing or is none for this kind. The reason never
-// quotes the reference.
-func (v *Verifier) Verify(reply record.Text, ref json.RawMessage) (reward *float64, status record.JudgeStatus, reason string) {
-	c := v.verify(string(reply), ref)
+// status, where the reference is missing or is none for this kind, and where code could
+// not be run. The reason never quotes the reference. ctx bounds a check that takes time.
+func (v *Verifier) Verify(ctx context.Context, reply record.Text, ref json.RawMessage) (reward *float64, status record.JudgeStatus, reason string) {
+	c := v.verify(ctx, string(reply), ref)
 	if c.status != record.JudgeOK {
 		return nil, c.status, c.why
 	}
 	return &c.score, c.status, c.why
 }
 
-func (v *Verifier) verify(reply string, ref json.RawMessage) checked {
+func (v *Verifier) verify(ctx context.Context, reply string, ref json.RawMessage) checked {
 	if len(v.parts) > 0 {
-		return v.combine(reply, ref)
+		return v.combine(ctx, reply, ref)
 	}
 	gold := v.goldOf(ref)
 	if gold.missing && v.needsReference() {
@@ -212,7 +229,7 @@ func (v *Verifier) verify(reply string, ref json.RawMessage) checked {
 		}
 		return noReference("the task has no reference")
 	}
-	return v.check(reply, gold)
+	return v.check(ctx, reply, gold)
 }
 
 func (v *Verifier) needsReference() bool {
@@ -240,13 +257,13 @@ func (v *Verifier) goldOf(ref json.RawMessage) reference {
 
 // combine asks every part: one without a reference leaves the whole without a
 // reward, so that half a check never passes for one.
-func (v *Verifier) combine(reply string, ref json.RawMessage) checked {
+func (v *Verifier) combine(ctx context.Context, reply string, ref json.RawMessage) checked {
 	out := checked{status: record.JudgeOK}
 	total, weights := 0.0, 0.0
 	lowest, highest := 1.0, 0.0
 	var whys []string
 	for i, part := range v.parts {
-		c := part.verify(reply, ref)
+		c := part.verify(ctx, reply, ref)
 		if c.status != record.JudgeOK {
 			return c
 		}

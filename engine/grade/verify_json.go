@@ -34,14 +34,14 @@ func replyJSON(reply string) (json.RawMessage, bool) {
 	return json.RawMessage(inner), json.Valid([]byte(inner))
 }
 
-func buildJSONValid(*verifySpec) (func(string, reference) checked, error) {
-	return func(reply string, _ reference) checked {
+func buildJSONValid(*verifySpec) (examiner, error) {
+	return atOnce(func(reply string, _ reference) checked {
 		_, ok := replyJSON(reply)
 		return verdict(ok, "the reply is JSON", "the reply is not JSON")
-	}, nil
+	}), nil
 }
 
-func buildJSONSchema(spec *verifySpec) (func(string, reference) checked, error) {
+func buildJSONSchema(spec *verifySpec) (examiner, error) {
 	if len(spec.Schema) == 0 {
 		return nil, errors.New("schema is missing")
 	}
@@ -53,7 +53,7 @@ func buildJSONSchema(spec *verifySpec) (func(string, reference) checked, error) 
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	return func(reply string, _ reference) checked {
+	return atOnce(func(reply string, _ reference) checked {
 		raw, ok := replyJSON(reply)
 		if !ok {
 			return missed("the reply is not JSON")
@@ -63,15 +63,15 @@ func buildJSONSchema(spec *verifySpec) (func(string, reference) checked, error) 
 			return missed("the reply is not JSON")
 		}
 		return verdict(resolved.Validate(v) == nil, "the reply keeps the schema", "the reply breaks the schema")
-	}, nil
+	}), nil
 }
 
-func buildJSONField(spec *verifySpec) (func(string, reference) checked, error) {
+func buildJSONField(spec *verifySpec) (examiner, error) {
 	if spec.Field == "" {
 		return nil, errors.New("field is missing")
 	}
 	path := strings.Split(spec.Field, ".")
-	return func(reply string, gold reference) checked {
+	return atOnce(func(reply string, gold reference) checked {
 		raw, ok := replyJSON(reply)
 		if !ok {
 			return missed("the reply is not JSON")
@@ -81,7 +81,7 @@ func buildJSONField(spec *verifySpec) (func(string, reference) checked, error) {
 			return missed("the reply has no field " + spec.Field)
 		}
 		return verdict(sameJSON(got, gold.raw), "the field "+spec.Field+" is the reference", "the field "+spec.Field+" is not the reference")
-	}, nil
+	}), nil
 }
 
 // fieldAt walks a path of names and indices.

@@ -13,11 +13,11 @@ import (
 // digits, decimals, an exponent.
 var numberPattern = regexp.MustCompile(`[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3})?|[-+−]?\.\d+`)
 
-func buildNumeric(spec *verifySpec) (func(string, reference) checked, error) {
+func buildNumeric(spec *verifySpec) (examiner, error) {
 	if err := spec.checkTolerance(); err != nil {
 		return nil, err
 	}
-	return func(reply string, gold reference) checked {
+	return atOnce(func(reply string, gold reference) checked {
 		text, ok := gold.text()
 		want, isNumber := plainNumber(text)
 		if !ok || !isNumber {
@@ -28,7 +28,7 @@ func buildNumeric(spec *verifySpec) (func(string, reference) checked, error) {
 			return missed("the reply holds no number")
 		}
 		return verdict(spec.allows(got, want), "the reply's last number is the reference", "the reply's last number is not the reference")
-	}, nil
+	}), nil
 }
 
 func (s *verifySpec) checkTolerance() error {
@@ -77,11 +77,11 @@ func plainNumber(text string) (float64, bool) {
 	return f, err == nil && !math.IsNaN(f) && !math.IsInf(f, 0)
 }
 
-func buildMath(spec *verifySpec) (func(string, reference) checked, error) {
+func buildMath(spec *verifySpec) (examiner, error) {
 	if err := spec.checkTolerance(); err != nil {
 		return nil, err
 	}
-	return func(reply string, gold reference) checked {
+	return atOnce(func(reply string, gold reference) checked {
 		text, ok := gold.text()
 		if !ok {
 			return badReference("the reference is not a text or a number")
@@ -101,7 +101,7 @@ func buildMath(spec *verifySpec) (func(string, reference) checked, error) {
 			got = onlyNumber(got)
 		}
 		return verdict(spec.equalMath(got, want), "the reply's answer equals the reference", "the reply's answer does not equal the reference")
-	}, nil
+	}), nil
 }
 
 // equalMath compares as exact fractions where both are numbers, with the tolerance

@@ -1,6 +1,7 @@
 package grade
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -93,7 +94,7 @@ func TestVerifiers(t *testing.T) {
 			t.Errorf("%s: %v", tt.spec, err)
 			continue
 		}
-		reward, status, reason := v.Verify(record.Text(tt.reply), json.RawMessage(tt.gold))
+		reward, status, reason := v.Verify(context.Background(), record.Text(tt.reply), json.RawMessage(tt.gold))
 		switch {
 		case tt.want == null && (reward != nil || status == record.JudgeOK || status == record.JudgeInvalidResult):
 			t.Errorf("%s, gold %s, %q: reward %v, status %s", tt.spec, tt.gold, tt.reply, reward, status)
@@ -109,7 +110,7 @@ func TestMissingReferenceIsNoFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, gold := range []string{``, `null`, `{}`, `{"answer":null}`, `"a text"`} {
-		if _, status, _ := v.Verify("x", json.RawMessage(gold)); status != record.JudgeMissingReward {
+		if _, status, _ := v.Verify(context.Background(), "x", json.RawMessage(gold)); status != record.JudgeMissingReward {
 			t.Errorf("gold %q: status %s", gold, status)
 		}
 	}
@@ -153,7 +154,7 @@ func TestReasonNeverQuotesTheReference(t *testing.T) {
 			t.Fatal(err)
 		}
 		raw, _ := json.Marshal(gold)
-		if _, _, reason := v.Verify(record.Text(reply), raw); strings.Contains(reason, gold) {
+		if _, _, reason := v.Verify(context.Background(), record.Text(reply), raw); strings.Contains(reason, gold) {
 			t.Fatalf("the reason %q quotes %q", reason, gold)
 		}
 	})
@@ -174,7 +175,7 @@ func FuzzVerify(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, reply, gold string) {
 		for _, v := range all {
-			reward, status, _ := v.Verify(record.Text(reply), json.RawMessage(gold))
+			reward, status, _ := v.Verify(context.Background(), record.Text(reply), json.RawMessage(gold))
 			if (reward != nil) != (status == record.JudgeOK) {
 				t.Fatalf("%s: reward %v with status %s", v.Name(), reward, status)
 			}

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-func buildExact(spec *verifySpec) (func(string, reference) checked, error) {
+func buildExact(spec *verifySpec) (examiner, error) {
 	ignoreCase := spec.IgnoreCase
-	return func(reply string, gold reference) checked {
+	return atOnce(func(reply string, gold reference) checked {
 		want, ok := gold.text()
 		if !ok {
 			return badReference("the reference is not a text")
@@ -20,11 +20,11 @@ func buildExact(spec *verifySpec) (func(string, reference) checked, error) {
 		a, b := strings.TrimSpace(reply), strings.TrimSpace(want)
 		same := a == b || ignoreCase && strings.EqualFold(a, b)
 		return verdict(same, "the reply is the reference", "the reply is not the reference")
-	}, nil
+	}), nil
 }
 
-func buildIncludes(*verifySpec) (func(string, reference) checked, error) {
-	return func(reply string, gold reference) checked {
+func buildIncludes(*verifySpec) (examiner, error) {
+	return atOnce(func(reply string, gold reference) checked {
 		wanted, ok := gold.texts()
 		if !ok || len(wanted) == 0 {
 			return badReference("the reference is neither a text nor a list of texts")
@@ -39,7 +39,7 @@ func buildIncludes(*verifySpec) (func(string, reference) checked, error) {
 			return verdict(n == len(wanted), "the reply contains every part of the reference", fmt.Sprintf("the reply contains %d of %d parts of the reference", n, len(wanted)))
 		}
 		return verdict(n == 1, "the reply contains the reference", "the reply does not contain the reference")
-	}, nil
+	}), nil
 }
 
 // texts is a reference as one text or a list of them.
@@ -78,7 +78,7 @@ func wordRune(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-func buildRegex(spec *verifySpec) (func(string, reference) checked, error) {
+func buildRegex(spec *verifySpec) (examiner, error) {
 	if spec.Pattern == "" {
 		return nil, errors.New("pattern is empty")
 	}
@@ -86,12 +86,12 @@ func buildRegex(spec *verifySpec) (func(string, reference) checked, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pattern: %w", err)
 	}
-	return func(reply string, _ reference) checked {
+	return atOnce(func(reply string, _ reference) checked {
 		return verdict(pattern.MatchString(reply), "the reply matches the pattern", "the reply does not match the pattern")
-	}, nil
+	}), nil
 }
 
-func buildChoice(spec *verifySpec) (func(string, reference) checked, error) {
+func buildChoice(spec *verifySpec) (examiner, error) {
 	choices := spec.Choices
 	if len(choices) == 0 {
 		choices = []string{"A", "B", "C", "D", "E"}
@@ -112,7 +112,7 @@ func buildChoice(spec *verifySpec) (func(string, reference) checked, error) {
 		regexp.MustCompile(`\*\*\(?` + one + `\)?[.:]?\*\*`),
 		regexp.MustCompile(`^\s*\(?` + one + `(?:\)|[.:]|\s*$)`),
 	}
-	return func(reply string, gold reference) checked {
+	return atOnce(func(reply string, gold reference) checked {
 		want, ok := gold.text()
 		if !ok {
 			return badReference("the reference is not a choice")
@@ -133,5 +133,5 @@ func buildChoice(spec *verifySpec) (func(string, reference) checked, error) {
 			return verdict(chosen[strings.TrimSpace(want)], "the reply chooses the reference", "the reply chooses another")
 		}
 		return missed("the reply chooses more than one")
-	}, nil
+	}), nil
 }
