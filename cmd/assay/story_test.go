@@ -266,7 +266,9 @@ func TestJSONIsOneDocument(t *testing.T) {
 			t.Errorf("assay %s: a list is null:\n%.300s", line, doc)
 		}
 		if code == exitCouldNot && doc[0] == '{' && strings.Contains(string(doc), `"error": {`) {
-			e := decode[struct{ Error struct{ Code, Message, Fix string } }](t, out).Error
+			e := decode[struct {
+				Error struct{ Code, Message, Fix string }
+			}](t, out).Error
 			if e.Code == "" || e.Message == "" || e.Fix == "" {
 				t.Errorf("assay %s: the error lacks a part: %+v", line, e)
 			}
