@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"assay/engine"
 )
 
 // commandsOf are the lines of a document that call assay: those of its indented
@@ -74,6 +76,33 @@ func TestDocumentsTellTheTruth(t *testing.T) {
 			t.Parallel()
 			runDocument(t, file, atLeast)
 		})
+	}
+}
+
+// TestReadmesRecipe reads the recipe that the README shows, whole.
+func TestReadmesRecipe(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(repositoryRoot(t), "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(text), "    name: orders\n")
+	if !found {
+		t.Fatal("the README shows no recipe")
+	}
+	recipe := "name: orders\n"
+	for line := range strings.Lines(rest) {
+		inside, ok := strings.CutPrefix(line, "    ")
+		if !ok {
+			break
+		}
+		recipe += inside
+	}
+	r, err := engine.ParseRecipe([]byte(recipe))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, recipe)
+	}
+	if r.Delta == nil || len(r.Cut) != 2 || len(r.Simulate.Seeds) != 2 {
+		t.Errorf("it is not read whole: %+v", r)
 	}
 }
 
