@@ -19,14 +19,17 @@ type (
 )
 
 // DeltaTasks are the tasks behind a report, read anew under the scorer version and in
-// the scope that it names. A task that went into a training file since is not among
-// them, so they can be fewer than the report's.
+// the scope that it names. A report that left tasks out as trained on does not say
+// which: of one that did, those are left out that went into a training file by now.
 func (e *Engine) DeltaTasks(ctx context.Context, r *DeltaReport) (DeltaTasks, error) {
 	in, err := e.compared(ctx, r.Before, r.After, r.Scorer)
 	if err != nil {
 		return DeltaTasks{}, err
 	}
 	in.AllTasks = r.Scope == delta.ScopeAllTasks
+	if r.Trained == 0 {
+		in.Trained = nil
+	}
 	return delta.Tasks(in), nil
 }
 
