@@ -17,13 +17,18 @@ type regradeDetail struct {
 	Judge  *JudgeSpec `json:"judge"`
 }
 
-// journalJudge notes the judge behind a scorer version, so that it can be asked again:
-// by probes, and about another rubric.
+// journalJudge notes the judge of a plan, nil where its reward is none.
 func (e *Engine) journalJudge(ctx context.Context, run *record.Run, scorer string, p *plan) error {
 	var judge *JudgeSpec
 	if r := p.recipe.Grade.Reward; r != nil {
 		judge = r.Judge
 	}
+	return e.noteJudge(ctx, run, scorer, judge)
+}
+
+// noteJudge notes the judge behind a scorer version in the run's journal, so that it
+// can be asked again: by probes, and with another rubric.
+func (e *Engine) noteJudge(ctx context.Context, run *record.Run, scorer string, judge *JudgeSpec) error {
 	detail, err := record.Marshal(regradeDetail{scorer, judge})
 	if err != nil {
 		return fmt.Errorf("note the judge of %s: %w", scorer, err)

@@ -28,6 +28,7 @@ type goldRow struct {
 	pass       bool
 	kind       record.GoldKind
 	diagnostic bool
+	chance     float64 // with which a queue drew it, 0 where none did
 }
 
 // newBench reads a run's gold. What counts is what a queue drew at random. Only where
@@ -60,10 +61,10 @@ func (e *Engine) newBench(ctx context.Context, run *record.Run) (*bench, error) 
 }
 
 func (b *bench) readGold(labels []record.Label, items []record.QueueItem, reveals []record.Reveal) {
-	drawn, picked := map[string]bool{}, map[string]bool{}
+	drawn, picked := map[string]float64{}, map[string]bool{}
 	for _, item := range items {
 		if item.Drawn() {
-			drawn[item.RolloutID] = true
+			drawn[item.RolloutID] = max(drawn[item.RolloutID], *item.Probability)
 		} else {
 			picked[item.RolloutID] = true
 		}
@@ -79,11 +80,11 @@ func (b *bench) readGold(labels []record.Label, items []record.QueueItem, reveal
 		if !ok || gold.Reward == nil {
 			continue
 		}
-		row := goldRow{rolloutID: id, pass: *gold.Reward == 1, kind: gold.Kind}
+		row := goldRow{rolloutID: id, pass: *gold.Reward == 1, kind: gold.Kind, chance: drawn[id]}
 		if influenced(gold, seen) {
 			revealed++
 			row.diagnostic = true
-		} else if drawn[id] {
+		} else if row.chance > 0 {
 			b.drawn = true
 		}
 		b.gold = append(b.gold, row)
@@ -91,7 +92,7 @@ func (b *bench) readGold(labels []record.Label, items []record.QueueItem, reveal
 	for i := range b.gold {
 		row := &b.gold[i]
 		switch {
-		case row.diagnostic || drawn[row.rolloutID]:
+		case row.diagnostic || row.chance > 0:
 		case picked[row.rolloutID]:
 			row.diagnostic = true
 		case b.drawn:

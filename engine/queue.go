@@ -36,8 +36,14 @@ func (e *Engine) Queue(ctx context.Context, runID string, o QueueOptions) (recor
 		return record.QueueHead{}, err
 	}
 	head, ok, err := e.queueNamed(ctx, runID, o.Name)
-	if ok || err != nil {
+	if err != nil {
 		return head, err
+	}
+	if ok && o.Rows > 0 && o.Rows != head.Rows {
+		return head, record.Problemf("queue_drawn", "leave out the number of rows to go on with it", "queue %s of run %s is drawn already, and its probabilities hold for the %d rows that it has", o.Name, runID, head.Rows)
+	}
+	if ok {
+		return head, nil
 	}
 	switch {
 	case !slices.Contains(grade.Orders(), o.Order):

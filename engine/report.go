@@ -29,6 +29,7 @@ func (e *Engine) Pass(ctx context.Context, runID string, allTasks bool) (PassRep
 		return PassReport{}, err
 	}
 	report.Run = run.ID
+	report.Warnings = append(report.Warnings, familyWarnings(run, run.Scorers, run.Scorer)...)
 	return report, nil
 }
 

@@ -26,10 +26,13 @@ type TrustOptions struct {
 // prints, and what is saved.
 type TrustReport struct {
 	grade.TrustReport
-	Rubric *RubricUse      `json:"rubric"`
-	People []Person        `json:"people"`
-	Pairs  []PeoplePair    `json:"pairs"`
-	Others []ComparedJudge `json:"compared"`
+	// Corrected is the run's pass rate corrected for the judge; nil where gold does not
+	// allow it.
+	Corrected *CorrectedPass  `json:"corrected"`
+	Rubric    *RubricUse      `json:"rubric"`
+	People    []Person        `json:"people"`
+	Pairs     []PeoplePair    `json:"pairs"`
+	Others    []ComparedJudge `json:"compared"`
 }
 
 // RubricUse is the version of the rubric that the judge reads.
@@ -92,6 +95,9 @@ func (e *Engine) Trust(ctx context.Context, runID string, o TrustOptions) (*Trus
 		}
 	}
 	r := &TrustReport{TrustReport: grade.Trust(in), People: b.people, Pairs: b.pairs, Others: []ComparedJudge{}}
+	if r.Corrected, err = b.corrected(ctx); err != nil {
+		return nil, err
+	}
 	if r.Rubric, err = e.lookAtOther(ctx, run, run.Scorer); err != nil {
 		return nil, err
 	}

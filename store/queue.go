@@ -83,13 +83,13 @@ func (db *DB) Queues(ctx context.Context, runID string) ([]record.QueueHead, err
 	err := db.each(ctx, func(row scanner) error {
 		var h record.QueueHead
 		var at sql.NullString
-		if err := row.Scan(&h.Queue, &h.Items, &h.Drawn, &at); err != nil {
+		if err := row.Scan(&h.Queue, &h.Items, &h.Rows, &h.Drawn, &at); err != nil {
 			return err
 		}
 		err := times(at, &h.DrawnAt)
 		heads = append(heads, h)
 		return err
-	}, `SELECT queue, count(*), count(probability), min(queued_at) FROM queue_items JOIN runs USING (run_no)
+	}, `SELECT queue, count(*), count(DISTINCT rollout_no), count(probability), min(queued_at) FROM queue_items JOIN runs USING (run_no)
 		WHERE run_id = ? GROUP BY queue ORDER BY min(queued_at), queue`, runID)
 	return heads, err
 }
@@ -349,4 +349,11 @@ func (db *DB) Reveals(ctx context.Context, runID string) ([]record.Reveal, error
 	}, `SELECT r.rollout_id, v.annotator, v.what, v.shown_at FROM reveals v JOIN rollouts r USING (rollout_no) JOIN runs u USING (run_no)
 		WHERE u.run_id = ? ORDER BY v.rollout_no, v.annotator, v.what`, runID)
 	return list, err
+}
+
+// Disagreements are a run's rollouts on which the run's own scorer version and gold
+// say different things, in the order of the first label.
+func (db *DB) Disagreements(ctx context.Context, runID string) ([]string, error) {
+	return db.strings(ctx, `SELECT d.rollout_id FROM disagreements d JOIN rollouts r USING (rollout_id)
+		WHERE d.run_id = ? ORDER BY (SELECT min(label_no) FROM labels l WHERE l.rollout_no = r.rollout_no)`, runID)
 }

@@ -69,7 +69,7 @@ func TestQueueRoundTrip(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	heads, err := db.Queues(t.Context(), "run1")
-	if err != nil || len(heads) != 1 || heads[0].Items != 4 || heads[0].Drawn != 2 || heads[0].DrawnAt.IsZero() {
+	if err != nil || len(heads) != 1 || heads[0].Items != 4 || heads[0].Rows != 3 || heads[0].Drawn != 2 || heads[0].DrawnAt.IsZero() {
 		t.Errorf("heads %+v (%v)", heads, err)
 	}
 }
@@ -471,5 +471,21 @@ func TestSamplesOfSomeRollouts(t *testing.T) {
 	}
 	if got := samples(t, db, "run1", record.SampleQuery{Rollouts: []string{}}); len(got) != 0 {
 		t.Errorf("%d samples of none", len(got))
+	}
+}
+
+func TestDisagreements(t *testing.T) {
+	db, ids := bench(t)
+	// testOutcome rewards k=1 alone: ids[1] and ids[4] pass.
+	for i, v := range map[int]record.Verdict{4: record.VerdictFail, 0: record.VerdictFail, 1: record.VerdictPass, 2: record.VerdictUnsure} {
+		if _, err := db.AddLabel(t.Context(), record.Label{RolloutID: ids[i], Annotator: "ann", Verdict: v, Kind: record.GoldHuman}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := db.AddLabel(t.Context(), record.Label{RolloutID: ids[3], Annotator: "ann", Verdict: record.VerdictPass, Kind: record.GoldHuman}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := db.Disagreements(t.Context(), "run1"); err != nil || !slices.Equal(got, []string{ids[4], ids[3]}) {
+		t.Errorf("%v (%v), want %v", got, err, []string{ids[4], ids[3]})
 	}
 }

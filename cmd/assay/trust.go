@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -105,12 +106,24 @@ func writeFigures(w io.Writer, r *engine.TrustReport) {
 		fmt.Fprintf(t, "  cut transcripts\t%s\t\n  whole transcripts\t%s\t\n", estimate(c.Cut, "labels"), estimate(c.Whole, "labels"))
 	}
 	t.Flush()
+	writeCorrected(w, r.Corrected)
 	for _, l := range r.Length {
 		mark := ""
 		if l.Sensitive {
 			mark = "  <- length moves its verdict"
 		}
 		fmt.Fprintf(w, "  where gold says %s: passes %.0f%% of replies over %d characters, %.0f%% of the others, p %.3f%s\n", l.Gold, 100*l.LongPass, l.Median, 100*l.ShortPass, l.P, mark)
+	}
+}
+
+func writeCorrected(w io.Writer, c *engine.CorrectedPass) {
+	if c == nil {
+		return
+	}
+	fmt.Fprintf(w, "  pass rate (%s): the judge says %s; gold alone %s; corrected %s\n", strings.ReplaceAll(c.Scope, "_", " "),
+		estimate(c.JudgeOnly, "tasks"), estimate(c.GoldOnly, "tasks"), estimate(c.Corrected, "tasks"))
+	if c.Missing > 0 {
+		fmt.Fprintf(w, "  %d more tasks need a label before the corrected rate has an interval\n", c.Missing)
 	}
 }
 

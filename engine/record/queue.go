@@ -50,7 +50,8 @@ func (q QueueItem) Drawn() bool { return q.Probability != nil }
 // QueueHead is one queue of a run.
 type QueueHead struct {
 	Queue   string
-	Items   int
+	Items   int // places
+	Rows    int // different rollouts
 	Drawn   int // of them drawn at random
 	DrawnAt time.Time
 }
