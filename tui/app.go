@@ -217,8 +217,8 @@ func (m *root) key(msg tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 	}
-	if typist, ok := m.at(m.front).(ui.Typist); ok && typist.Typing() && !everywhere(key) {
-		return typist.Type(msg)
+	if m.typing() && !everywhere(key) {
+		return m.at(m.front).(ui.Typist).Type(msg)
 	}
 	a, ok := ui.Lookup(m.actions(), key)
 	halted := m.halted
@@ -230,6 +230,12 @@ func (m *root) key(msg tea.KeyPressMsg) tea.Cmd {
 		return ui.Toast("The run has stopped already; Ctrl-C again leaves")
 	}
 	return m.do(a.ID)
+}
+
+// typing is true while the screen in front has a text field in use.
+func (m *root) typing() bool {
+	typist, ok := m.at(m.front).(ui.Typist)
+	return ok && typist.Typing()
 }
 
 // everywhere is true of the keys that mean the same in a text field.
@@ -313,8 +319,12 @@ func (m *root) actions() []ui.Action {
 	} else {
 		out = append(out, ui.Reserve(ui.Stop, "quit", "", 0))
 	}
+	help, leave, palette := 11, 12, 13
+	if m.typing() {
+		help, leave, palette = 0, 0, 0 // their keys are text now
+	}
 	return append(out,
-		ui.Reserve(ui.Palette, "", "", 13), ui.Reserve(ui.Help, "", "", 11), ui.Reserve(ui.Leave, "", "", 12),
+		ui.Reserve(ui.Palette, "", "", palette), ui.Reserve(ui.Help, "", "", help), ui.Reserve(ui.Leave, "", "", leave),
 		ui.Reserve(ui.Redraw, "", "", 0), ui.Reserve(ui.Mouse, "", "", 0))
 }
 

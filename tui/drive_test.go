@@ -96,8 +96,9 @@ func keyOf(name string) tea.KeyPressMsg {
 		"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown},
 		"left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "home": {Code: tea.KeyHome}, "end": {Code: tea.KeyEnd},
 		"pgup": {Code: tea.KeyPgUp}, "pgdown": {Code: tea.KeyPgDown}, "space": {Code: tea.KeySpace, Text: " "}, "backspace": {Code: tea.KeyBackspace},
-		"f1": {Code: tea.KeyF1}, "f2": {Code: tea.KeyF2}, "shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift},
-		"ctrl+c": {Code: 'c', Mod: tea.ModCtrl}, "ctrl+p": {Code: 'p', Mod: tea.ModCtrl}, "ctrl+z": {Code: 'z', Mod: tea.ModCtrl}, "ctrl+l": {Code: 'l', Mod: tea.ModCtrl},
+		"f1": {Code: tea.KeyF1}, "f2": {Code: tea.KeyF2}, "f3": {Code: tea.KeyF3}, "ctrl+u": {Code: 'u', Mod: tea.ModCtrl},
+		"shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift},
+		"ctrl+c":    {Code: 'c', Mod: tea.ModCtrl}, "ctrl+p": {Code: 'p', Mod: tea.ModCtrl}, "ctrl+z": {Code: 'z', Mod: tea.ModCtrl}, "ctrl+l": {Code: 'l', Mod: tea.ModCtrl},
 	}
 	if k, ok := special[name]; ok {
 		return k

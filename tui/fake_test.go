@@ -24,6 +24,10 @@ type memory struct {
 	posed   map[string][]record.Posed
 	reports map[string][]record.SavedReport
 	exports map[string][]record.ExportRecord
+
+	db         *store.DB // the same as a file, for what only that can answer
+	dbRollouts int
+	like       *shared
 }
 
 func newMemory() *memory {
@@ -275,6 +279,12 @@ const testReport = `{"before":"b1","after":"a1","headline":"FAIL","ok":false,"sc
 
 // saved is a store with one finished story and some runs beside it.
 func saved() *memory {
+	m := savedMemory()
+	m.like = &shared{rollouts: len(m.samples), db: savedFile}
+	return m
+}
+
+func savedMemory() *memory {
 	m := newMemory()
 	at := func(ago time.Duration) time.Time { return now().Add(-ago) }
 	m.addRun("0old", record.Run{Recipe: "seeded-agent", Program: "builtin:seeded", Status: record.RunFailed, StoppedBecause: record.StoppedAgentFailed, StartedAt: at(50 * time.Hour)}, 3, 1)

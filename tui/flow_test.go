@@ -36,8 +36,8 @@ func TestActionsDoNotCollide(t *testing.T) {
 				}
 			}
 		}
-		if shown < 4 {
-			t.Errorf("%s: %d keys in the footer, want 4 or more", scene.name, shown)
+		if least := 4; shown < least && !d.m.typing() {
+			t.Errorf("%s: %d keys in the footer, want %d or more", scene.name, shown, least)
 		}
 	}
 }

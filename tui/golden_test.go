@@ -22,7 +22,7 @@ type scene struct {
 
 // scenes are those of every screen.
 func scenes() []scene {
-	return slices.Concat(frameScenes)
+	return slices.Concat(frameScenes, exploreScenes)
 }
 
 // frameScenes are those of the frame, Runs and Live.

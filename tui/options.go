@@ -7,6 +7,7 @@ import (
 
 	"assay/engine"
 	"assay/engine/stats"
+	"assay/tui/explore"
 	"assay/tui/live"
 	"assay/tui/runs"
 )
@@ -15,6 +16,7 @@ import (
 type Store interface {
 	runs.Store
 	live.Store
+	explore.Store
 }
 
 // Story is a story that runs in this process. Its methods do not block.

@@ -97,7 +97,7 @@ const (
 )
 
 func TestRunLeavesNothingBehind(t *testing.T) {
-	defer goleak.VerifyNone(t)
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent()) // files of other tests stay open
 	m := saved()
 	s := start(t, m, func(o *Options) { o.Pass = m.pass })
 	s.out.waitFor(t, "bring-your-own-agent")
@@ -144,7 +144,7 @@ func TestIdleWritesNothing(t *testing.T) {
 }
 
 func TestStoriesEndWithTheProgram(t *testing.T) {
-	defer goleak.VerifyNone(t)
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent()) // files of other tests stay open
 	m := newMemory()
 	var p *play
 	s := start(t, m, func(o *Options) {
@@ -186,7 +186,7 @@ func TestPanicRestoresTheTerminalAndWritesAReport(t *testing.T) {
 	const secret = "what the customer said"
 	for name, store := range map[string]Store{"command": broken{saved(), secret}, "update": nilRuns{saved()}} {
 		t.Run(name, func(t *testing.T) {
-			defer goleak.VerifyNone(t)
+			defer goleak.VerifyNone(t, goleak.IgnoreCurrent()) // files of other tests stay open
 			s := start(t, store, func(o *Options) { o.Open = "3f9a0c11d2e4b587" })
 			err := <-s.done
 			var crash *Crash
@@ -233,7 +233,7 @@ func TestPanicInViewEndsTheProgram(t *testing.T) {
 }
 
 func TestCancelledContextEndsTheProgram(t *testing.T) {
-	defer goleak.VerifyNone(t)
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent()) // files of other tests stay open
 	in, keys := io.Pipe()
 	defer keys.Close()
 	out := newTerminal()

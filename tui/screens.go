@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"assay/tui/explore"
 	"assay/tui/live"
 	"assay/tui/ui"
 )
@@ -15,7 +16,9 @@ import (
 // otherScreens are the screens beside Runs and Live, by their numbers. A screen
 // that is not among them is not offered anywhere.
 func otherScreens(ctx context.Context, o Options, theme ui.Theme) map[int]ui.Screen {
-	return map[int]ui.Screen{}
+	return map[int]ui.Screen{
+		ui.ScreenExplore: explore.New(ctx, explore.Options{Store: o.Store, Theme: theme}),
+	}
 }
 
 // screenNames are what the screens are called and what they are for.

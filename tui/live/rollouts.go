@@ -1,7 +1,6 @@
 package live
 
 import (
-	"fmt"
 	"hash/fnv"
 
 	tea "charm.land/bubbletea/v2"
@@ -204,64 +203,17 @@ func (v *rollouts) Version(i int) uint64 {
 // Draw draws a row.
 func (v *rollouts) Draw(i, width int, look ui.Look) string {
 	t := v.theme
-	base := t.Base(look)
-	cursor := ui.S(base, " ")
-	if look == ui.Active {
-		cursor = ui.S(t.Accent, "▎")
-	}
 	if f := v.flight(i); f != nil {
-		return drawFlight(t, base, cursor, f, width)
+		return drawFlight(t, look, f, width)
 	}
-	h := v.head(i)
-	if h == nil {
-		return ui.Row(width, base, cursor, ui.S(t.Quiet, "…"))
+	if h := v.head(i); h != nil {
+		return transcript.DrawHead(t, h, width, look, v.threshold, false)
 	}
-	mark := transcript.MarkOf(t, h.Status, h.Reward, h.JudgeStatus != "", v.threshold)
-	left := []ui.Span{cursor, ui.S(mark.Style, mark.Sign+" "), ui.S(t.Text, ui.Line(string(h.Ask), width))}
-	return ui.Sides(width, base, left, headFacts(t, h, mark, width))
+	return ui.Row(width, t.Base(look), transcript.Cursor(t, look), ui.S(t.Quiet, "…"))
 }
 
-// headFacts is what stands at the right of a finished rollout, as much as there
-// is room for.
-func headFacts(t ui.Theme, h *store.RolloutHead, mark ui.Mark, width int) []ui.Span {
-	word := mark.Word
-	switch {
-	case h.Status == record.StatusLost && h.Cause != "":
-		word = "lost: " + ui.Line(string(h.Cause), width)
-	case h.FailureClass != "" && mark.Sign != t.Pass().Sign:
-		word = ui.Line(h.FailureClass, width)
-	}
-	if width < 56 && h.Status == record.StatusLost && h.Cause != "" {
-		word = ui.Line(string(h.Cause), width) // the mark says lost
-	}
-	word = ui.Cut(word, max(width/3, 10))
-	calls := fmt.Sprintf("%d calls", h.Calls)
-	if h.Calls == 1 {
-		calls = "1 call"
-	}
-	switch {
-	case width < 30:
-		return nil
-	case width < 56:
-		attempt := ui.S(t.Quiet, fmt.Sprintf(" %d ", h.Key.K+1))
-		if mark.Sign == t.Pass().Sign {
-			return []ui.Span{attempt} // the mark says it, and the task needs the room
-		}
-		return []ui.Span{ui.S(mark.Style, " "+word), attempt}
-	case width < 90:
-		return []ui.Span{ui.S(t.Quiet, "  "+ui.PadLeft(calls, 8)+"  "), ui.S(mark.Style, ui.Pad(word, 18)), ui.S(t.Quiet, fmt.Sprintf(" %d ", h.Key.K+1))}
-	}
-	held := "        "
-	if h.HeldOut {
-		held = "held out"
-	}
-	return []ui.Span{
-		ui.S(t.Quiet, "  "+ui.Pad(ui.Line(h.Axes[record.AxisStance], 13), 13)+" "+held+" "+ui.PadLeft(calls, 8)+"  "),
-		ui.S(mark.Style, ui.Pad(word, 18)), ui.S(t.Quiet, fmt.Sprintf(" %d ", h.Key.K+1)),
-	}
-}
-
-func drawFlight(t ui.Theme, base ui.Style, cursor ui.Span, f *Flight, width int) string {
+func drawFlight(t ui.Theme, look ui.Look, f *Flight, width int) string {
+	base, cursor := t.Base(look), transcript.Cursor(t, look)
 	mark := t.Running()
 	ask := ""
 	if f.Task != nil {

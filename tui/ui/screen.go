@@ -90,3 +90,16 @@ type Keeper interface {
 
 // DigitTaker is a screen on which 1 to 7 are not the other screens: F1 to F7 are.
 type DigitTaker interface{ TakesDigits() bool }
+
+// Seen is what a person was shown the verdicts of: rollouts, and of tasks of a run
+// all of them.
+type Seen struct {
+	Rollouts []string
+	Run      string
+	Tasks    []string
+}
+
+// Seer is a screen that shows verdicts. A label that is given after its rollout's
+// verdict was seen is not blind, so Seen says what was on the screen since it was
+// last asked.
+type Seer interface{ Seen() Seen }
