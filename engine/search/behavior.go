@@ -42,7 +42,7 @@ func outcomeOf(s *record.Step) string {
 
 // expected are the calls that a point of the grid is there to bring about: its
 // tools, under its fault and the state of what it names.
-func expected(pt point) []shape {
+func expected(pt *point) []shape {
 	var out []shape
 	for _, tool := range pt.tools {
 		outcome := outcomeOK

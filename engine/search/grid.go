@@ -1,25 +1,26 @@
 package search
 
 import (
-	"slices"
-
 	"assay/engine/cover"
 	"assay/engine/record"
 )
 
 // gridSource yields the rows of the array by the prefix rule and then, where
-// more is asked for, further allowed points of the grid by hash.
+// more is asked for, further allowed points of the grid by hash; of both, hard
+// ones and others in the wanted mix. Where the search steers, the points that may
+// teach it change places: the heaviest comes first. Held-out ones keep theirs.
 type gridSource struct {
-	p     *Planner
-	array []point // rows of the array still to come, each situation once
-	known map[string]bool
-	rows  int // of the array that could be posed
+	p      *Planner
+	array  pool // rows of the array still to come, each situation once
+	beyond pool // points of the grid still to come
+	known  map[string]bool
+	rows   int // of the array that could be posed
+	mix    mix
 
-	beyond []point // points of the grid still to come
-	read   int     // points of the grid read so far
-	size   int     // points of the grid, 0 until it was needed
-	spare  int     // rows of the array at a spare value, which are beside that grid
-	ended  bool
+	read  int // points of the grid read so far
+	size  int // points of the grid, 0 until it was needed
+	spare int // rows of the array at a spare value, which are beside that grid
+	ended bool
 
 	tally  tally // of the rows that the plan has come past
 	behind tally // of the rows read since the last that was admitted
@@ -37,18 +38,26 @@ func (t *tally) add(o tally) {
 }
 
 func newGridSource(p *Planner) *gridSource {
-	g := &gridSource{p: p, known: map[string]bool{}}
+	g := &gridSource{p: p, known: map[string]bool{}, mix: mixOf(p.in.HardShare)}
 	model := p.in.Array.Model
+	var past []*point
 	for _, i := range p.in.Array.Prefix(len(p.in.Array.Rows)) {
 		row := p.in.Array.Rows[i]
 		if atSpare(model, row) {
 			g.spare++
 		}
-		if pt, ok := g.admit(model.Axes(row)); ok {
-			g.array = append(g.array, pt)
+		switch pt, ok := g.admit(model.Axes(row)); {
+		case !ok:
+		case pt.past:
+			past = append(past, pt) // what is missing comes first
+		default:
+			g.array.add(pt, g.mix.share >= 0)
 		}
 	}
-	g.rows = len(g.array)
+	for _, pt := range past {
+		g.array.add(pt, g.mix.share >= 0)
+	}
+	g.rows = g.array.left()
 	return g
 }
 
@@ -65,11 +74,11 @@ func atSpare(m cover.Model, row []int) bool {
 
 // admit thins a row and says whether it is to be posed: once, and in eval only
 // where it is held out.
-func (g *gridSource) admit(axes record.Axes) (point, bool) {
+func (g *gridSource) admit(axes record.Axes) (*point, bool) {
 	pt := g.p.pointOf(axes)
-	if g.p.in.Mode == record.ModeEval && !g.p.heldOut(pt.key) {
+	if g.p.in.Mode == record.ModeEval && !pt.heldOut {
 		g.behind.leftOut++
-		return pt, false
+		return nil, false
 	}
 	if pt.thinned {
 		g.behind.thinned++
@@ -78,95 +87,94 @@ func (g *gridSource) admit(axes record.Axes) (point, bool) {
 		if pt.thinned {
 			g.behind.dropped++
 		}
-		return pt, false
+		return nil, false
 	}
 	g.known[pt.id] = true
 	pt.tally, g.behind = g.behind, tally{}
-	return pt, true
+	return &pt, true
 }
 
 // arrayLeft is how many rows of the array are still to come.
-func (g *gridSource) arrayLeft() int { return len(g.array) }
+func (g *gridSource) arrayLeft() int { return g.array.left() }
 
 func (g *gridSource) took(*situation) {}
 
-// ahead are up to n points that are still to come, rows of the array first.
-func (g *gridSource) ahead(n int) []point {
-	if !g.p.quota.array && len(g.array)+len(g.beyond) < n {
+// ahead calls yield with up to n points that are still to come and may teach, rows
+// of the array first.
+func (g *gridSource) ahead(n int, yield func(*point)) {
+	if !g.p.quota.array && g.array.left()+g.beyond.left() < n {
 		g.readOn()
 	}
-	out := append([]point{}, g.array[:min(n, len(g.array))]...)
-	return append(out, g.beyond[:min(n-len(out), len(g.beyond))]...)
-}
-
-// take takes a point out of those to come; false where it is gone.
-func (g *gridSource) take(id string) bool {
-	for _, list := range []*[]point{&g.array, &g.beyond} {
-		for i := range *list {
-			if (*list)[i].id == id {
-				g.tally.add((*list)[i].tally)
-				*list = slices.Delete(*list, i, i+1)
-				return true
+	for _, list := range []*pool{&g.array, &g.beyond} {
+		for _, pt := range list.points {
+			if n == 0 {
+				return
+			}
+			if !pt.gone && !pt.heldOut {
+				yield(pt)
+				n--
 			}
 		}
 	}
-	return false
+}
+
+// take takes a point out of those to come; false where it is gone.
+func (g *gridSource) take(pt *point) bool {
+	if pt.gone {
+		return false
+	}
+	pt.tier.remove(pt)
+	g.tally.add(pt.tally)
+	g.mix.deal(pt.hard)
+	return true
 }
 
 func (g *gridSource) next() (*situation, bool) {
-	if len(g.array) > 0 {
-		return g.pose(&g.array, 0), true
+	list := &g.array
+	if list.left() == 0 && !g.p.quota.array {
+		list = &g.beyond
+		g.readFor(g.mix.wantsHard())
 	}
-	if g.p.quota.array {
+	tier := list.next(g.mix.wantsHard())
+	if tier == nil {
+		g.ended = list == &g.beyond
 		return nil, false
 	}
-	if len(g.beyond) == 0 {
-		g.readOn()
+	steered := g.p.steers()
+	if list == &g.array && steered && g.p.roams() {
+		tier = g.heavier(tier)
 	}
-	if len(g.beyond) == 0 {
-		g.ended = true
-		return nil, false
-	}
-	return g.pose(&g.beyond, g.nextTier()), true
+	pt := tier.deal(steered, g.p.hunt)
+	g.take(pt)
+	return g.p.situationOf(pt, g), true
 }
 
-// pose takes the i-th point out of a list.
-func (g *gridSource) pose(list *[]point, i int) *situation {
-	pt := (*list)[i]
-	if i == 0 {
-		*list = (*list)[1:]
-	} else {
-		*list = slices.Delete(*list, i, i+1)
+// heavier is the tier of the array, or the same tier of the grid beyond it where
+// that has the heavier point.
+func (g *gridSource) heavier(tier *tierPool) *tierPool {
+	g.readFor(tier.hard)
+	other := g.beyond.tier(tier.hard)
+	mine, theirs := tier.heaviest(g.p.hunt), other.heaviest(g.p.hunt)
+	if mine != nil && theirs != nil && theirs.outweighs(mine) {
+		return other
 	}
-	g.tally.add(pt.tally)
-	return g.p.situationOf(pt, g)
+	return tier
 }
 
-// nextTier is the first point, in the order of the hash, of the tier that the
-// difficulty mix is short of; the first of all where no mix is asked or that tier
-// has no point left.
-func (g *gridSource) nextTier() int {
-	if g.p.in.HardShare <= 0 {
-		return 0
-	}
-	short := float64(g.p.report.Hard) < g.p.in.HardShare*float64(g.p.posed+1)
-	wanted := func(pt point) bool { return hard(pt.axes) == short }
-	i := slices.IndexFunc(g.beyond, wanted)
-	for i < 0 && g.read < g.size {
-		have := len(g.beyond)
-		g.readOn()
-		if i = slices.IndexFunc(g.beyond[have:], wanted); i >= 0 {
-			i += have
+// readFor reads on until a tier has a point beyond the array or the grid ends.
+func (g *gridSource) readFor(hard bool) {
+	for g.beyond.tier(hard).left == 0 && g.readOn() {
+		if g.mix.share < 0 {
+			return // one tier is all
 		}
 	}
-	return max(i, 0)
 }
 
 // tallied is the tally with what lies behind the last point, once no point is
 // left.
 func (g *gridSource) tallied() tally {
 	t := g.tally
-	if len(g.array) == 0 && len(g.beyond) == 0 {
+	if g.array.left() == 0 && g.beyond.left() == 0 {
 		t.add(g.behind)
 	}
 	return t
@@ -174,26 +182,27 @@ func (g *gridSource) tallied() tally {
 
 // readOn reads further points of the grid: all that the plan can want and, should
 // that not do, as many again, since what sorts a grid by its hashes is better
-// done seldom.
-func (g *gridSource) readOn() {
+// done seldom. False where the grid has no more.
+func (g *gridSource) readOn() bool {
 	model := g.p.in.Array.Model
 	if g.size == 0 {
 		g.size = model.Size()
 	}
 	if g.read >= g.size {
-		return
+		return false
 	}
-	want, at := len(g.beyond)+max(g.p.quota.grid+targetPool, g.read), 0
+	want, at := g.beyond.left()+max(g.p.quota.grid+targetPool, g.read), 0
 	for row := range model.Points() {
 		if at++; at <= g.read {
 			continue
 		}
 		g.read++
 		if pt, ok := g.admit(model.Axes(row)); ok {
-			g.beyond = append(g.beyond, pt)
+			g.beyond.add(pt, g.mix.share >= 0)
 		}
-		if len(g.beyond) >= want || g.read >= g.size {
-			return
+		if g.beyond.left() >= want || g.read >= g.size {
+			break
 		}
 	}
+	return true
 }

@@ -2,11 +2,14 @@ package search
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"assay/engine/cover"
 	"assay/engine/record"
 )
 
@@ -62,25 +65,85 @@ func TestThinning(t *testing.T) {
 	}
 }
 
-func TestHardShare(t *testing.T) {
+// The wanted share of hard points holds at every moment of a part of the array, and
+// in the end where points beyond it follow; what cannot be had is said where it
+// was asked for.
+func TestDifficultyMix(t *testing.T) {
+	for _, test := range []struct {
+		situations int
+		share      float64
+		said       bool
+	}{{30, 0.4, false}, {100, 0.2, false}, {1200, 0.4, false}, {1200, 0.7, false}, {0, 0.4, false}, {0, 0.05, true}} {
+		in := oncallInput(t)
+		in.Situations, in.HardShare, in.HardAsked, in.FaultRate = test.situations, test.share, true, 0.5
+		p := mustNew(t, in)
+		hard, points := 0, 0
+		for _, d := range all(t, p) {
+			if d.Task.Axes == nil {
+				continue
+			}
+			points++
+			if p.tiers.hard(d.Task.Axes) {
+				hard++
+			}
+			if want := test.share * float64(points); test.situations > 0 && (points < 60 || len(p.rows) == points) && math.Abs(float64(hard)-want) > 1 {
+				t.Fatalf("%d situations at a share of %v: %d of the first %d are hard", test.situations, test.share, hard, points)
+			}
+		}
+		r := p.Report()
+		if r.Mix != (Mix{Hard: hard, Points: points, Wanted: test.share}) {
+			t.Errorf("the report says %v of %d hard of %d", r.Mix, hard, points)
+		}
+		if said := hasWarning(r, "hard_share"); said != test.said {
+			t.Errorf("%d situations at a share of %v came to %v; said: %v", test.situations, test.share, r.Mix, said)
+		}
+		in.HardAsked = false
+		p = mustNew(t, in)
+		all(t, p)
+		if hasWarning(p.Report(), "hard_share") {
+			t.Errorf("a default of %v is warned about", test.share)
+		}
+	}
+}
+
+func hasWarning(r Report, code string) bool {
+	return slices.ContainsFunc(r.Warnings, func(w record.Warning) bool { return w.Code == code })
+}
+
+// Of an array as it comes with half the faults, some two fifths are hard; axes
+// that cannot be hard do not count.
+func TestHardTier(t *testing.T) {
 	in := oncallInput(t)
-	in.Situations, in.HardShare, in.FaultRate = 1200, 0.4, 0.5
+	in.FaultRate = 0.5
 	p := mustNew(t, in)
 	all(t, p)
-	r := p.Report()
-	if got := float64(r.Hard) / float64(r.Situations); got < 0.395 || got > 0.405 {
-		t.Errorf("%.3f of the situations are hard, 0.4 asked", got)
+	if share := p.Report().Mix.share(); share < 0.35 || share > 0.5 {
+		t.Errorf("%v in an array of the generated axes", p.Report().Mix)
 	}
-	in.Situations = 20 // the array alone, which is what it is
-	in.HardShare = 0.01
-	p = mustNew(t, in)
-	all(t, p)
-	said := false
-	for _, w := range p.Report().Warnings {
-		said = said || w.Code == "hard_share"
+	easy := axesOf("get_runbook", oncallRules[0], "ordinary", record.EntityExists, "fresh")
+	with := func(axes record.Axes, changes ...string) record.Axes {
+		axes = maps.Clone(axes)
+		for i := 0; i < len(changes); i += 2 {
+			axes[changes[i]] = changes[i+1]
+		}
+		return axes
 	}
-	if !said {
-		t.Errorf("a mix that is off by more than ten points is not said: %d hard of %d", p.Report().Hard, p.Report().Situations)
+	for _, test := range []struct {
+		axes record.Axes
+		want bool
+	}{
+		{easy, false},
+		{with(easy, record.AxisStance, "adversarial", record.AxisToolCondition, "timeout"), false},
+		{with(easy, record.AxisStance, "adversarial", record.AxisToolCondition, "timeout", record.AxisHistory, "prior_failure"), true},
+		{with(easy, record.AxisStance, "unsure", record.AxisWorldState, "unknown", record.AxisHistory, "prior_failure"), false},
+	} {
+		if got := p.tiers.hard(test.axes); got != test.want {
+			t.Errorf("hard(%v) = %v", test.axes, got)
+		}
+	}
+	one := tiersOf(cover.Model{Parameters: []cover.Parameter{{Name: record.AxisStance, Values: []string{"ordinary", "adversarial"}}, {Name: record.AxisHistory, Values: []string{"fresh"}}}})
+	if !one.hard(record.Axes{record.AxisStance: "adversarial"}) || one.hard(record.Axes{record.AxisStance: "ordinary"}) {
+		t.Error("where only the stance varies, the stance decides")
 	}
 }
 

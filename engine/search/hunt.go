@@ -25,6 +25,12 @@ type hunt struct {
 	shapes     map[shape]bool
 	cells      map[cell]bool
 	archive    *archive
+	regions    *regions
+	dials      dials
+	from       int            // the batch from which on what is known moves the grid
+	posed      int            // situations of the grid
+	epoch      int            // moves with each lesson, and is 1 before the first
+	expects    map[sketch]int // the novelty of expected calls, as of the last lesson
 
 	targets *targetSource
 	mutants *mutantSource
@@ -36,6 +42,7 @@ type pose struct {
 	arm     string
 	key     string
 	heldOut bool
+	row     []int
 }
 
 // cell is a pair of values of two axes.
@@ -45,14 +52,19 @@ func newHunt(p *Planner) *hunt {
 	h := &hunt{
 		p: p, poses: map[string]pose{}, credit: make([]int, len(p.arms.list)),
 		signatures: map[string]bool{}, shapes: map[shape]bool{}, cells: map[cell]bool{}, archive: newArchive(),
+		regions: newRegions(p.in.Array.Model), dials: defaultDials(), epoch: 1, expects: map[sketch]int{},
 	}
+	if p.in.Mode != record.ModeExplore && len(p.in.Aim) == 0 {
+		h.from = 2 // the rows of a set to train on are those of the prefix, until something was learnt
+	}
+	h.take(p.in.Aim)
 	h.targets = &targetSource{h: h}
 	h.mutants = &mutantSource{h: h, aims: map[string]int{}}
 	return h
 }
 
 func (h *hunt) pose(s *situation, task *record.Task) {
-	h.poses[task.ID] = pose{task: task, arm: s.arm, key: s.key, heldOut: s.heldOut}
+	h.poses[task.ID] = pose{task: task, arm: s.arm, key: s.key, heldOut: s.heldOut, row: s.row}
 }
 
 // learnUpTo learns from the batches up to and including b, and aims anew.
@@ -66,6 +78,8 @@ func (h *hunt) learnUpTo(b int) {
 		h.pending = h.pending[1:]
 		h.learnt++
 	}
+	h.epoch++
+	clear(h.expects)
 	h.targets.aim()
 	h.mutants.aim()
 }
@@ -112,6 +126,13 @@ func (h *hunt) learn(posed pose, o *record.Outcome) (news int) {
 	behaviour := sketchOf(shapes, o.Rollout.EndedBy)
 	novelty := h.archive.novelty(behaviour)
 	h.archive.add(behaviour)
+	if posed.row != nil {
+		failures := 0
+		if aimOf(o, h.p.in.PassThreshold) == aimFailure {
+			failures = 1
+		}
+		h.regions.learn(posed.row, 1, failures)
+	}
 	if aim := aimOf(o, h.p.in.PassThreshold); aim != "" {
 		h.mutants.offer(parent{pose: posed, aim: aim, novelty: novelty})
 	}
@@ -190,33 +211,24 @@ const targetPool = 1024
 // yet.
 type targetSource struct {
 	h     *hunt
-	queue []point
+	queue []*point
 }
 
 // aim ranks the points still to come by how many unseen calls each would bring
 // about, then by the novelty of the behaviour expected there.
 func (t *targetSource) aim() {
-	type candidate struct {
-		pt              point
+	type target struct {
+		pt              *point
 		unseen, novelty int
 	}
-	var all []candidate
-	for _, pt := range t.h.p.grid.ahead(targetPool) {
-		c := candidate{pt: pt}
-		shapes := expected(pt)
-		for _, s := range shapes {
-			if !t.h.shapes[s] {
-				c.unseen++
-			}
+	var all []target
+	t.h.p.grid.ahead(targetPool, func(pt *point) {
+		calls := expected(pt)
+		if unseen := t.h.unseen(calls); unseen > 0 {
+			all = append(all, target{pt, unseen, t.h.noveltyOf(calls)})
 		}
-		if c.unseen > 0 {
-			all = append(all, c)
-		}
-	}
-	for i := range all {
-		all[i].novelty = t.h.archive.novelty(sketchOf(expected(all[i].pt), record.EndedByAgent))
-	}
-	slices.SortStableFunc(all, func(a, b candidate) int {
+	})
+	slices.SortStableFunc(all, func(a, b target) int {
 		return cmp.Or(cmp.Compare(b.unseen, a.unseen), cmp.Compare(b.novelty, a.novelty))
 	})
 	t.queue = t.queue[:0]
@@ -229,7 +241,7 @@ func (t *targetSource) next() (*situation, bool) {
 	for len(t.queue) > 0 {
 		pt := t.queue[0]
 		t.queue = t.queue[1:]
-		if t.h.p.grid.take(pt.id) {
+		if t.h.p.grid.take(pt) {
 			s := t.h.p.situationOf(pt, t)
 			s.arm = record.ArmBehaviorTargeted
 			return s, true

@@ -63,7 +63,7 @@ func (m *mutantSource) next() (*situation, bool) {
 	from.used++
 	first := p.book.mutate(record.Stream("wording", p.in.Seed, from.task.SituationID, "mutation", turn), from.task)
 	id := record.AskSituationID(first.ask, from.task.SituationID)
-	s := &situation{from: m, arm: record.ArmFailureMutation, id: id, key: from.key, heldOut: from.heldOut, hard: true, aim: from.aim}
+	s := &situation{from: m, arm: record.ArmFailureMutation, id: id, key: from.key, heldOut: from.heldOut, aim: from.aim}
 	s.task = func(phrasing int) *record.Task {
 		w := first
 		if phrasing > 0 {

@@ -36,7 +36,7 @@ func (o *openSource) next() (*situation, bool) {
 			continue
 		}
 		o.tries++
-		s := &situation{from: o, arm: record.ArmOpenEnded, id: id, key: id, heldOut: heldOut, hard: true}
+		s := &situation{from: o, arm: record.ArmOpenEnded, id: id, key: id, heldOut: heldOut}
 		s.task = func(phrasing int) *record.Task {
 			w := first
 			if phrasing > 0 {

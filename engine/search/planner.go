@@ -45,12 +45,19 @@ type Input struct {
 	// ArmWeights pins the shares of the arms that it names; nil lets yield move them.
 	ArmWeights map[string]float64
 	Batch      int // tasks planned at a time; 0 is DefaultBatch
-	// HardShare is the share of situations wanted from the hard tier among the points
-	// beyond the array; 0 leaves the mix as it falls.
+	// HardShare is the share of points of the grid wanted from the hard tier, at any
+	// moment as near as can be: it orders the rows of the array, says which are taken
+	// where not all are, and which points follow beyond. 0 leaves the mix as it falls.
 	HardShare float64
+	// HardAsked says that the user named HardShare: a mix that is off is then a
+	// warning. Where it is the default, an array that is posed whole has its own mix.
+	HardAsked bool
 	// PassThreshold is the reward that passes: a rollout below it is a failure to
 	// hunt near; 0 is 1.
 	PassThreshold float64
+	// Aim is what an earlier run or an imported log came to: what it has not asked
+	// comes first, and what lies near its failures before the rest.
+	Aim []Trace
 	// Exclude holds the ids of tasks that were exported for training: they are left
 	// out and counted.
 	Exclude map[string]bool
@@ -62,10 +69,12 @@ type Planner struct {
 	book  *phrasebook
 	tools string // the identity of the tools that every task was made with
 	quota quota
+	past  map[string]bool // situations that an earlier run posed
 	given []*record.Task
 	grid  *gridSource
 	open  *openSource
 	seen  seenTasks
+	tiers tiers
 	arms  *arms
 	hunt  *hunt // nil in eval, where nothing steers
 
@@ -97,7 +106,7 @@ func New(in Input) (*Planner, error) {
 	}
 	p := &Planner{
 		in: in, book: newPhrasebook(in.Tools, in.References, rulesOf(in.Array.Model), in.KnownIDs), tools: record.ToolsHash(in.Tools),
-		changed: make(chan struct{}), seen: newSeenTasks(),
+		changed: make(chan struct{}), seen: newSeenTasks(), tiers: tiersOf(in.Array.Model), past: pastOf(in.Aim),
 	}
 	p.given = p.givenTasks()
 	p.grid = newGridSource(p)
@@ -277,8 +286,12 @@ func (p *Planner) tryPose(b *batch, s *situation) bool {
 	}
 	p.pose(b, s, tasks)
 	p.posed++
-	if s.axes != nil {
-		p.rows = append(p.rows, p.in.Array.Model.Point(s.axes))
+	if s.row != nil {
+		p.rows = append(p.rows, s.row)
+		if p.hunt != nil {
+			p.hunt.regions.pose(s.row)
+			p.hunt.posed++
+		}
 	}
 	s.from.took(s)
 	p.report.took(s, len(tasks))
@@ -325,4 +338,19 @@ func (p *Planner) State() json.RawMessage {
 		panic(fmt.Sprintf("search: state: %v", err)) // plain data always marshals
 	}
 	return raw
+}
+
+// steers reports whether what is known of the grid moves its order.
+func (p *Planner) steers() bool {
+	return p.hunt != nil && p.batches >= p.hunt.from
+}
+
+// roams reports whether a point beyond the array may go before a row of it: in a
+// run that is steered from its beginning, while there is room for all rows and
+// the open-ended asks.
+func (p *Planner) roams() bool {
+	if p.hunt == nil || p.hunt.from > 0 || p.quota.array {
+		return false
+	}
+	return p.quota.rest()-p.posed > p.grid.arrayLeft()+max(0, p.quota.open-p.open.taken)
 }

@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"assay/engine/record"
@@ -19,7 +20,11 @@ type Report struct {
 	GivenNotHeldOut int `json:"given_not_held_out"`
 
 	Arms []ArmReport `json:"arms"`
-	Hard int         `json:"hard"` // situations of the hard tier
+	// Mix is the difficulty mix of the situations that are points of the grid; asks
+	// beside it have no tier.
+	Mix Mix `json:"mix"`
+
+	Aim AimReport `json:"aim"`
 
 	Equal          int `json:"equal"`           // tasks dropped: equal to one posed
 	NearDuplicates int `json:"near_duplicates"` // tasks dropped: they read like one posed
@@ -38,6 +43,26 @@ type Report struct {
 	Thinned  []string         `json:"thinned"`
 	Warnings []record.Warning `json:"warnings"`
 }
+
+// Mix is how many points of the grid were of the hard tier, and which share of them
+// was wanted.
+type Mix struct {
+	Hard   int     `json:"hard"`
+	Points int     `json:"points"`
+	Wanted float64 `json:"wanted"` // share; 0 left the mix as it fell
+}
+
+// String is "60 of 150 hard (40%)", with what was wanted.
+func (m Mix) String() string {
+	s := fmt.Sprintf("%d of %d hard (%.0f%%)", m.Hard, m.Points, 100*m.share())
+	if m.Wanted > 0 {
+		s += fmt.Sprintf(", %.0f%% wanted", 100*m.Wanted)
+	}
+	return s
+}
+
+// share is the realised share of the hard tier, 0 where there is no point.
+func (m Mix) share() float64 { return float64(m.Hard) / float64(max(m.Points, 1)) }
 
 // ArmReport is what one arm came to.
 type ArmReport struct {
@@ -61,7 +86,8 @@ func (p *Planner) Report() Report {
 
 // start is the report of a plan that has posed nothing yet.
 func (r *Report) start(p *Planner) {
-	r.Asked, r.Given = p.quota.total(), len(p.given)
+	r.Aim = p.aimReport()
+	r.Asked, r.Given, r.Mix.Wanted = p.quota.total(), len(p.given), p.in.HardShare
 	for _, task := range p.given {
 		r.count(record.ArmGiven, 1)
 		r.Situations++
@@ -95,8 +121,11 @@ func (r *Report) took(s *situation, tasks int) {
 	if s.heldOut {
 		r.HeldOut++
 	}
+	if s.row != nil {
+		r.Mix.Points++
+	}
 	if s.hard {
-		r.Hard++
+		r.Mix.Hard++
 	}
 	r.count(s.arm, tasks)
 }
@@ -136,6 +165,9 @@ func (r *Report) warnings(p *Planner) []record.Warning {
 		}
 		say("array_partial", fmt.Sprintf("%d of %d rows, %d%% of %s", r.Plan.Posed, r.Plan.Rows, 100*r.Plan.Covered/r.Plan.Planned, tuples(r.Plan.Strength)), fix)
 	}
+	if w, ok := r.Aim.warning(p.in.Mode); ok {
+		out = append(out, w)
+	}
 	if r.GivenNotHeldOut > 0 {
 		say("given_not_held_out", fmt.Sprintf("%d of %d given asks are not held out and were posed anyway", r.GivenNotHeldOut, r.Given), "numbers over held-out tasks leave them out; holdout: 1 holds all out")
 	}
@@ -145,11 +177,9 @@ func (r *Report) warnings(p *Planner) []record.Warning {
 	if r.Excluded > 0 {
 		say("trained_left_out", fmt.Sprintf("%d tasks were left out: they were exported for training before", r.Excluded), "")
 	}
-	if want := p.in.HardShare; want > 0 && r.Situations > r.Given {
-		posed := r.Situations - r.Given
-		if got := float64(r.Hard) / float64(posed); got-want > hardGap || want-got > hardGap {
-			say("hard_share", fmt.Sprintf("%.0f%% of situations are of the hard tier, %.0f%% asked", 100*got, 100*want), "narrow or widen dimensions.stance and dimensions.world_state")
-		}
+	if got := r.Mix.share(); p.in.HardAsked && r.Mix.Points > 0 && math.Abs(got-r.Mix.Wanted) > hardGap {
+		say("hard_share", fmt.Sprintf("%.0f%% of the grid's situations are of the hard tier, %.0f%% were asked for", 100*got, 100*r.Mix.Wanted),
+			"all rows of an array are posed whatever their tier: ask for fewer situations, or narrow dimensions.stance and dimensions.world_state")
 	}
 	return out
 }

@@ -14,7 +14,8 @@ type situation struct {
 	key     string // of its coordinates, or of its first ancestor: what decides the holdout
 	heldOut bool
 	axes    record.Axes
-	hard    bool
+	row     []int  // of the model; nil for an ask beside the grid
+	hard    bool   // of the hard tier; only points of the grid have one
 	aim     string // of a mutation
 	// task writes one phrasing of it.
 	task func(phrasing int) *record.Task
@@ -46,8 +47,16 @@ type point struct {
 	tools   []*toolSense
 	key     string // of the coordinates without tool_condition
 	id      string
+	row     []int // of the model
+	heldOut bool
+	hard    bool
+	past    bool  // an earlier run posed it
 	thinned bool  // it lost its fault and is posed as the clean point
 	tally   tally // of this row, and of those before it that are not posed
+
+	tier  *tierPool // that it waits in
+	order int       // its place in its pool
+	gone  bool      // out of it
 }
 
 // pointOf decides a row's fault: kept where hash(coordinates, "fault") lies below
@@ -66,6 +75,8 @@ func (p *Planner) pointOf(axes record.Axes) point {
 		}
 	}
 	pt.id = record.SituationID(pt.axes, pt.fault)
+	pt.row, pt.heldOut, pt.hard = p.in.Array.Model.Point(pt.axes), p.heldOut(pt.key), p.tiers.hard(pt.axes)
+	pt.past = p.past[pt.id]
 	return pt
 }
 
@@ -134,8 +145,8 @@ func sameReference(a, b *toolSense) bool {
 // situationOf is a point on its way to being posed. Which of the two grid arms it
 // belongs to is dealt by its own hash; so is its texture, and alone by that, so
 // that a situation reads the same under any weights.
-func (p *Planner) situationOf(pt point, from source) *situation {
-	s := &situation{from: from, id: pt.id, key: pt.key, axes: pt.axes, heldOut: p.heldOut(pt.key), hard: hard(pt.axes)}
+func (p *Planner) situationOf(pt *point, from source) *situation {
+	s := &situation{from: from, id: pt.id, key: pt.key, axes: pt.axes, row: pt.row, heldOut: pt.heldOut, hard: pt.hard}
 	deal := record.Rank(pt.id, "arm") % ppm
 	s.arm = record.ArmStructured
 	if deal >= uint64(p.arms.structuredShare()) {
@@ -153,30 +164,4 @@ func (p *Planner) situationOf(pt point, from source) *situation {
 		return task
 	}
 	return s
-}
-
-// hardStances and hardStates make a situation one of the hard tier: a person who
-// pushes or is wrong, a world that is not as they say. Convention, untested.
-var (
-	hardStances = []string{"adversarial", "conflicting", "mistaken", "boundary", "ambiguous"}
-	hardStates  = []string{record.EntityMissing, record.EntityActedOn, record.EntityDuplicate, record.EntityPartial}
-)
-
-// hard says whether a situation is of the hard tier: at least two of a hard
-// stance, a hard state, a fault and a history that is not fresh.
-func hard(axes record.Axes) bool {
-	n := 0
-	if slices.Contains(hardStances, axes[record.AxisStance]) {
-		n++
-	}
-	if slices.Contains(hardStates, axes[record.AxisWorldState]) {
-		n++
-	}
-	if c := axes[record.AxisToolCondition]; c != "" && c != record.ConditionSuccess {
-		n++
-	}
-	if h := axes[record.AxisHistory]; h != "" && h != "fresh" {
-		n++
-	}
-	return n >= 2
 }
