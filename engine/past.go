@@ -30,9 +30,27 @@ func (e *Engine) past(ctx context.Context, run *record.Run) (*pastRows, error) {
 			p.retry++
 			continue
 		}
+		thin(&o.Rollout)
 		p.rows[o.Rollout.Key] = &o
 	}
 	return p, nil
+}
+
+// thin leaves of a rollout on disk what counting and searching read: which steps
+// there were, and whether something was said. What was said would fill the memory
+// of a long run that is resumed.
+func thin(r *record.Rollout) {
+	mark := func(t *record.Text) {
+		if *t != "" {
+			*t = "…"
+		}
+	}
+	mark(&r.FinalText)
+	for i := range r.Steps {
+		mark(&r.Steps[i].Text)
+		r.Steps[i].Arguments, r.Steps[i].Result, r.Steps[i].Extra = nil, nil, nil
+	}
+	r.Extra, r.Sampling, r.Privileged = nil, nil, nil
 }
 
 // lostList is "3 agent, 1 context".

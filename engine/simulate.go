@@ -37,9 +37,6 @@ func (s *story) simulate(ctx context.Context, run *record.Run, a *arm, tasks *ta
 		}
 		for _, o := range past.rows {
 			sim.count(o)
-			if sim.upFront { // nobody reads what it did again
-				o.Rollout.Steps, o.Rollout.FinalText = nil, ""
-			}
 		}
 	}
 	run.Warnings = append(run.Warnings, tasks.warnings...)
