@@ -65,11 +65,11 @@ func newRoot(ctx context.Context, o Options, box *mailbox, g *guard) *root {
 	theme := ui.ThemeNamed(name)
 	m := &root{ctx: ctx, opts: o, box: box, guard: g, theme: theme, fixed: name != "", front: ui.ScreenRuns, mouse: true, storyIDs: map[string]bool{},
 		later: sendLater(ctx), wait: waitFor}
-	m.runs = runs.New(ctx, runs.Options{Store: o.Store, Pass: o.Pass, Recipes: o.Recipes, Now: o.Now, Theme: theme})
+	m.more = otherScreens(ctx, o, theme)
+	m.runs = runs.New(ctx, runs.Options{Store: o.Store, Pass: o.Pass, Recipes: o.Recipes, Knobs: o.Knobs, Compare: m.more[ui.ScreenDelta] != nil, Now: o.Now, Theme: theme})
 	m.live = live.New(ctx, live.Options{Store: o.Store, Pass: o.Pass, Now: o.Now, Theme: theme})
 	m.saved = live.New(ctx, live.Options{Store: o.Store, Pass: o.Pass, Now: o.Now, Theme: theme})
 	m.look = m.live
-	m.more = otherScreens(ctx, o, theme)
 	return m
 }
 

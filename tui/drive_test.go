@@ -26,6 +26,7 @@ type driver struct {
 	m     *root
 	store *memory
 	play  *play // the story that was begun last
+	begun Begin // and what was asked for
 	quit  bool
 	at    time.Time
 }
@@ -37,11 +38,17 @@ func drive(t testing.TB, m *memory, width, height int, change ...func(*Options))
 		{Name: "01-simulate/bring-your-own-agent", About: "An agent of your own: simulated, cut, changed and compared"},
 		{Name: "02-measure/before-and-after", About: "Two versions of a policy", Lacks: "python3"},
 	}}
-	begin := func(_ string, observe func(engine.Event)) (Story, error) {
+	o.Start = func(what Begin, observe func(engine.Event)) (Story, error) {
+		d.begun, d.play = what, newPlay(m, observe)
+		return d.play, nil
+	}
+	o.Resume = func(_ string, observe func(engine.Event)) (Story, error) {
 		d.play = newPlay(m, observe)
 		return d.play, nil
 	}
-	o.Start, o.Resume = begin, begin
+	o.Knobs = func(string) ([]Knob, error) {
+		return []Knob{{Name: "situations", About: "how many situations to pose", Default: "40"}, {Name: "repeats", About: "rollouts of each task (k)", Default: "4"}, {Name: "seed", About: "the seed of every draw", Default: "0"}}, nil
+	}
 	for _, c := range change {
 		c(&o)
 	}

@@ -141,6 +141,10 @@ func (b *mailbox) take(ev engine.Event) {
 			f.Steps, f.Retries = nil, f.Retries+1
 			f.hush()
 		}
+	case engine.RolloutReturned:
+		if f := b.flights[ev.RolloutID]; f != nil {
+			f.Returned = true
+		}
 	case engine.OutcomesCommitted:
 		for i := range ev.Outcomes {
 			delete(b.flights, ev.Outcomes[i].Rollout.ID)

@@ -304,7 +304,7 @@ func TestResume(t *testing.T) {
 
 func TestBadStart(t *testing.T) {
 	d := drive(t, newMemory(), 80, 24, func(o *Options) {
-		o.Start = func(string, func(engine.Event)) (Story, error) {
+		o.Start = func(Begin, func(engine.Event)) (Story, error) {
 			return nil, errors.New("recipe.yaml:3:1: no key reapeats; did you mean repeats?")
 		}
 	})

@@ -30,6 +30,18 @@ var frameScenes = []scene{
 	{"first", func(t testing.TB, w, h int) *driver { return drive(t, newMemory(), w, h) }},
 	{"runs", func(t testing.TB, w, h int) *driver { return drive(t, saved(), w, h) }},
 	{"runs-recipes", func(t testing.TB, w, h int) *driver { d := drive(t, saved(), w, h); d.press("a j"); return d }},
+	{"runs-form", func(t testing.TB, w, h int) *driver {
+		d := drive(t, saved(), w, h)
+		d.press("a a down down")
+		d.write("8")
+		return d
+	}},
+	{"runs-find", func(t testing.TB, w, h int) *driver {
+		d := drive(t, saved(), w, h)
+		d.press("/")
+		d.write("night")
+		return d
+	}},
 	{"runs-help", func(t testing.TB, w, h int) *driver { d := drive(t, saved(), w, h); d.press("?"); return d }},
 	{"runs-palette", func(t testing.TB, w, h int) *driver {
 		d := drive(t, saved(), w, h)

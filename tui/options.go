@@ -34,8 +34,13 @@ type Story interface {
 	Err() error
 }
 
-// Recipe is one that the first screen offers.
-type Recipe = runs.Recipe
+// Recipe is one that the first screen offers, Knob something of it that can be set,
+// and Begin what was asked for.
+type (
+	Recipe = runs.Recipe
+	Knob   = runs.Knob
+	Begin  = runs.StartMsg
+)
 
 // Options of the app. Store, Start, Resume and Now are needed.
 type Options struct {
@@ -43,12 +48,14 @@ type Options struct {
 	// Start begins the story of a recipe and Resume goes on with that of a run. They
 	// are called away from the loop and may take their time; observe hears the
 	// story's events, from any goroutine, and never blocks.
-	Start  func(recipe string, observe func(engine.Event)) (Story, error)
+	Start  func(what Begin, observe func(engine.Event)) (Story, error)
 	Resume func(runID string, observe func(engine.Event)) (Story, error)
 	// Pass is the pass rate of a run with its interval; heldOut says that it is over
 	// held-out tasks alone. nil shows none.
 	Pass    func(ctx context.Context, runID string) (e stats.Estimate, heldOut bool, err error)
 	Recipes []Recipe
+	// Knobs are what can be set of a recipe before it runs; nil offers no form.
+	Knobs func(recipe string) ([]Knob, error)
 	// Open is a run to open at the start, Begin a recipe to run then and Continue a
 	// run to resume; at most one is set, none opens the list of runs.
 	Open, Begin, Continue string

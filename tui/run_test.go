@@ -148,7 +148,7 @@ func TestStoriesEndWithTheProgram(t *testing.T) {
 	m := newMemory()
 	var p *play
 	s := start(t, m, func(o *Options) {
-		o.Start = func(_ string, observe func(engine.Event)) (Story, error) {
+		o.Start = func(_ Begin, observe func(engine.Event)) (Story, error) {
 			p = newPlay(m, observe)
 			observe(engine.StageStarted{Stage: engine.StageRun})
 			run := p.begin(record.Run{ID: "r1", Recipe: "one", Role: record.RoleMain}, 3)

@@ -31,7 +31,7 @@ func (m *root) begin(what tea.Msg) tea.Cmd {
 		msg.story, msg.err = guard.begin(func() (Story, error) {
 			switch what := what.(type) {
 			case runs.StartMsg:
-				return o.Start(what.Recipe, observe)
+				return o.Start(what, observe)
 			case runs.ResumeMsg:
 				msg.runID = what.RunID
 				return o.Resume(what.RunID, observe)

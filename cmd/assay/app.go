@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -44,13 +45,17 @@ func (s *session) app(ctx context.Context, o tui.Options, opts engine.Options) e
 		o.CrashDir = filepath.Dir(s.file())
 		o.Recipes = offered()
 		o.Pass = b.pass
-		o.Start = func(name string, observe func(engine.Event)) (tui.Story, error) {
+		o.Start = func(what tui.Begin, observe func(engine.Event)) (tui.Story, error) {
 			asked := opts
-			if name != o.Begin { // the flags are for the run that the command asked for
-				asked = engine.Options{Out: opts.Out}
+			if what.Recipe != o.Begin || what.Knobs != nil { // the flags are for the run that the command asked for
+				asked = engine.Options{Out: opts.Out, Name: what.Name, Overrides: what.Knobs}
+				if err := inlineRubric(asked.Overrides); err != nil {
+					return nil, err
+				}
 			}
-			return b.start(name, asked, observe)
+			return b.start(what.Recipe, asked, observe)
 		}
+		o.Knobs = s.knobs
 		o.Resume = func(runID string, observe func(engine.Event)) (tui.Story, error) {
 			return b.resume(runID, opts, observe)
 		}
@@ -152,6 +157,45 @@ func (b *background) pass(ctx context.Context, runID string) (stats.Estimate, bo
 	}
 	r, err = e.Pass(ctx, runID, true)
 	return r.PassAt1, false, err
+}
+
+// knobs are what can be set of a recipe, with what it says itself.
+func (s *session) knobs(name string) ([]tui.Knob, error) {
+	recipe, err := s.loadRecipe(name)
+	if err != nil {
+		return nil, err
+	}
+	set := recipe.Settings()
+	count := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return fmt.Sprint(n)
+	}
+	says := map[string]string{
+		"situations": "as many as cover the axes", "phrasings": count(set.Phrasings), "repeats": count(set.Repeats), "seed": fmt.Sprint(set.Seed),
+		"fault-rate": fmt.Sprint(set.FaultRate), "concurrency": count(set.Concurrency), "mode": string(set.Mode), "agent": agentSays(recipe.Agent),
+		"budget": count(set.Budget), "runs": count(set.DeltaRuns),
+	}
+	if set.Situations > 0 {
+		says["situations"] = count(set.Situations)
+	}
+	var out []tui.Knob
+	for _, k := range runKnobs {
+		out = append(out, tui.Knob{Name: k.name, About: k.says, Default: says[k.name]})
+	}
+	return out, nil
+}
+
+// agentSays is a recipe's agent in a few words.
+func agentSays(a engine.AgentSpec) string {
+	switch {
+	case a.Builtin != "":
+		return "builtin:" + a.Builtin
+	case len(a.Command) > 0:
+		return strings.Join(a.Command, " ")
+	}
+	return a.HTTP + a.Model + a.Function
 }
 
 // offered are the embedded recipes, with what this machine lacks for each.

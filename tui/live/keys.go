@@ -52,7 +52,7 @@ func (m *Model) Actions() []ui.Action {
 		ui.Action{ID: doFollow, Keys: []string{"f"}, Name: "follow", Help: "Follow the newest rollout until you move", Footer: 3},
 		ui.Action{ID: doMore, Keys: []string{"+"}, Name: "more at once", Help: "Have more rollouts in flight at once", Footer: 20},
 		ui.Action{ID: doFewer, Keys: []string{"-"}, Name: "fewer", Help: "Have fewer rollouts in flight at once"})
-	if detail && m.flightUnderCursor() != nil {
+	if f := m.flightUnderCursor(); detail && f != nil && !f.Returned {
 		out = append(out, ui.Action{ID: doStopOne, Keys: []string{"x"}, Name: "stop it", Help: "Stop the rollout under the cursor; it counts as lost", Footer: 19})
 	}
 	return out

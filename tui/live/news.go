@@ -27,7 +27,8 @@ func Parts() []Part { return []Part{PartRun, PartCut, PartBefore, PartAfter, Par
 type News struct {
 	At   time.Time
 	Part Part // the part under way, "" where none has begun
-	// Flights are the rollouts in flight now, in the order in which they began.
+	// Flights are the rollouts that are not on disk yet, in the order in which they
+	// began.
 	Flights []Flight
 	// Runs are runs that began or ended since, in their latest state.
 	Runs map[string]record.Run
@@ -45,7 +46,7 @@ type News struct {
 	Reported bool
 }
 
-// Flight is one rollout in flight.
+// Flight is one rollout in flight, or back and on its way to the disk.
 type Flight struct {
 	RunID, ID string
 	Task      *record.Task
@@ -56,6 +57,7 @@ type Flight struct {
 	Stream    record.Text   // the end of what is being said
 	Said      int           // bytes of all of that
 	Retries   int
+	Returned  bool // it is back: no longer in flight
 }
 
 // Cut is what came of one training file.

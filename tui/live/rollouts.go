@@ -48,6 +48,17 @@ func newRollouts(runID string) *rollouts {
 	return &rollouts{runID: runID, pages: map[int][]store.RolloutHead{}, arms: map[int]map[string]int{}}
 }
 
+// inFlight is how many are with the agent now.
+func (v *rollouts) inFlight() int {
+	n := 0
+	for i := range v.flights {
+		if !v.flights[i].Returned {
+			n++
+		}
+	}
+	return n
+}
+
 // Len is the number of rows.
 func (v *rollouts) Len() int { return v.total + len(v.flights) }
 
@@ -190,7 +201,11 @@ func (v *rollouts) Version(i int) uint64 {
 	if f := v.flight(i); f != nil {
 		h := fnv.New64a()
 		h.Write([]byte(f.ID))
-		return h.Sum64() ^ uint64(len(f.Steps))<<1 ^ uint64(f.Retries)<<40 | 1
+		v := h.Sum64() ^ uint64(len(f.Steps))<<1 ^ uint64(f.Retries)<<40 | 1
+		if f.Returned {
+			v ^= 1 << 62
+		}
+		return v
 	}
 	if h := v.head(i); h != nil {
 		hash := fnv.New64a()
@@ -233,6 +248,10 @@ func drawFlight(t ui.Theme, look ui.Look, f *Flight, width int) string {
 	}
 	if f.Retries > 0 {
 		doing = "again: " + doing
+	}
+	if f.Returned {
+		mark, doing, style = t.Finished(), "being saved", t.Quiet
+		left[1] = ui.S(mark.Style, mark.Sign+" ")
 	}
 	most := max(width/3, 10)
 	return ui.Sides(width, base, left, []ui.Span{ui.S(style, " "+ui.Cut(doing, most)+" ")})

@@ -176,7 +176,7 @@ func (m *Model) panes(width, body int) []string {
 	list := func(w int) []string {
 		title := "Rollouts"
 		count := ui.Count(v.total)
-		if n := len(v.flights); n > 0 {
+		if n := v.inFlight(); n > 0 {
 			count += " + " + ui.Count(n) + " in flight"
 		}
 		lines := []string{ui.Rule(t, w, title, m.focus == paneList, ui.S(t.Quiet, count))}
@@ -316,9 +316,7 @@ func (m *Model) progressLine(v *rollouts, width int) string {
 		if left := c.Planned - ended; left > 0 && perSecond > 0 && !m.stops && !m.story.Paused() {
 			spans = append(spans, ui.S(t.Quiet, "  left "), ui.S(t.Text, ui.Duration(time.Duration(float64(left)/perSecond*float64(time.Second)))))
 		}
-		// Those that have ended and are on their way to the disk are not in flight.
-		atOnce := m.story.Concurrency()
-		spans = append(spans, ui.S(t.Quiet, fmt.Sprintf("  in flight %d/%d", min(len(v.flights), atOnce), atOnce)))
+		spans = append(spans, ui.S(t.Quiet, fmt.Sprintf("  in flight %d/%d", v.inFlight(), m.story.Concurrency())))
 	} else if r := m.run(); r != nil && !r.FinishedAt.IsZero() {
 		spans = append(spans, ui.S(t.Quiet, "  took "+ui.Duration(r.FinishedAt.Sub(r.StartedAt))))
 	}

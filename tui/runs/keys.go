@@ -12,13 +12,26 @@ const (
 	doNew    = "new-run"
 	doResume = "resume"
 	doHide   = "hide"
+	doSetUp  = "set-up"
+	doMark   = "mark"
+	doComp   = "compare"
 )
 
 // Actions are what can be done now.
 func (m *Model) Actions() []ui.Action {
+	switch {
+	case m.mode == fillForm:
+		return []ui.Action{ui.Reserve(ui.Open, "run it", "Run the recipe so", 1), ui.Reserve(ui.NextPane, "next", "Go to the next field", 2),
+			ui.Reserve(ui.PrevPane, "", "Go to the field before", 0), ui.Reserve(ui.Back, "back", "Go back to the recipes", 3)}
+	case m.find.on:
+		return []ui.Action{ui.Reserve(ui.Open, "stay here", "Stay on the run that was found", 1), ui.Reserve(ui.Back, "back", "Go back to where the search began", 2)}
+	}
 	out := ui.Moves()
 	if m.mode == listRecipes {
 		out = append(out, ui.Reserve(ui.Open, "run it", "Run the recipe: all eight steps", 1))
+		if m.opts.Knobs != nil && len(m.opts.Recipes) > 0 {
+			out = append(out, ui.Action{ID: doSetUp, Keys: []string{"a"}, Name: "set up", Help: "Set the recipe's knobs, then run it", Footer: 3})
+		}
 		if len(m.runs) > 0 {
 			out = append(out, ui.Reserve(ui.Back, "runs", "Go back to the runs", 2))
 		}
@@ -37,6 +50,16 @@ func (m *Model) Actions() []ui.Action {
 		if !m.active[r.ID] {
 			out = append(out, ui.Action{ID: doHide, Keys: []string{"d"}, Name: "hide", Help: "Hide the run from this list; nothing is deleted", Footer: 4})
 		}
+	}
+	if len(m.runs) > 0 {
+		out = append(out, ui.Reserve(ui.Find, "find", "Find a run by its recipe, name or id", 8))
+	}
+	if m.find.query != "" {
+		out = append(out, ui.Reserve(ui.FindNext, "", "", 9), ui.Reserve(ui.FindPrev, "", "", 0))
+	}
+	if m.opts.Compare && len(m.runs) > 0 {
+		out = append(out, ui.Action{ID: doMark, Keys: []string{"space"}, Name: "mark", Help: "Mark the run for a comparison, or take the mark away", Footer: 6},
+			ui.Action{ID: doComp, Keys: []string{"c"}, Name: "compare", Help: "Compare the two marked runs, or the marked one with this; with none marked, this story's before and after", Footer: 7})
 	}
 	if len(m.opts.Recipes) > 0 {
 		out = append(out, ui.Action{ID: doNew, Keys: []string{"a"}, Name: "new run", Help: "Run one of the recipes", Footer: 2})
@@ -77,6 +100,18 @@ func (m *Model) Do(id string) tea.Cmd {
 		return m.copy()
 	case ui.Undo:
 		return m.undo()
+	case ui.Find:
+		m.beginFind()
+	case ui.FindNext:
+		return m.findFrom(m.runList.Cursor()+1, 1)
+	case ui.FindPrev:
+		return m.findFrom(m.runList.Cursor()-1, -1)
+	case doMark:
+		return m.mark()
+	case doComp:
+		return m.compare()
+	case doSetUp:
+		return m.beginForm()
 	case doNew:
 		m.mode = listRecipes
 	case doResume:
@@ -102,11 +137,15 @@ func (m *Model) open() tea.Cmd {
 	}
 	recipe := m.opts.Recipes[m.recipeList.Cursor()]
 	if recipe.Lacks != "" {
-		return func() tea.Msg {
-			return ui.ToastMsg{Text: "It cannot run here: it needs " + ui.CleanLine(recipe.Lacks), Bad: true}
-		}
+		return lacks(recipe)
 	}
-	return func() tea.Msg { return StartMsg{recipe.Name} }
+	return func() tea.Msg { return StartMsg{Recipe: recipe.Name} }
+}
+
+func lacks(recipe Recipe) tea.Cmd {
+	return func() tea.Msg {
+		return ui.ToastMsg{Text: "It cannot run here: it needs " + ui.CleanLine(recipe.Lacks), Bad: true}
+	}
 }
 
 func (m *Model) copy() tea.Cmd {
@@ -152,7 +191,7 @@ func (m *Model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
 
 func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
 	line := msg.Y - topRows
-	if msg.Button != tea.MouseLeft || line < 0 || line >= m.height {
+	if msg.Button != tea.MouseLeft || line < 0 || line >= m.height || m.mode == fillForm {
 		return nil
 	}
 	list, n := &m.runList, len(m.runs)

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -30,11 +31,22 @@ type Recipe struct {
 	Lacks string
 }
 
+// Knob is one thing of a recipe that can be set before it runs.
+type Knob struct {
+	Name    string // as the recipe's flags call it
+	About   string
+	Default string // what the recipe says, "" for nothing
+}
+
 // Options of the screen.
 type Options struct {
 	Store   Store
 	Pass    PassOf
 	Recipes []Recipe
+	// Knobs are those of a recipe; nil offers no form. It is called away from the loop.
+	Knobs func(recipe string) ([]Knob, error)
+	// Compare says that there is a screen that compares two runs.
+	Compare bool
 	Now     func() time.Time
 	Theme   ui.Theme
 }
@@ -42,8 +54,12 @@ type Options struct {
 // OpenMsg asks for a run to be shown.
 type OpenMsg struct{ RunID string }
 
-// StartMsg asks for a recipe to be run.
-type StartMsg struct{ Recipe string }
+// StartMsg asks for a recipe to be run, with a name and knobs of one's own.
+type StartMsg struct {
+	Recipe string
+	Name   string            // of the run, "" for none
+	Knobs  map[string]string // those that were set
+}
 
 // ResumeMsg asks for a run to go on.
 type ResumeMsg struct{ RunID string }
@@ -54,6 +70,7 @@ type mode int
 const (
 	listRuns mode = iota
 	listRecipes
+	fillForm
 )
 
 type estimate struct {
@@ -76,6 +93,10 @@ type Model struct {
 	working string          // the run whose pass rate is being read
 	active  map[string]bool // runs that are on their way here
 	hidden  []string        // what was hidden, for undo, the last at the end
+	marked  []string        // runs to compare, in the order in which they were marked
+	want    string          // the run that the cursor is to be on when it is read
+	find    find
+	form    form
 	now     time.Time
 	version uint64
 
@@ -143,7 +164,7 @@ type hiddenMsg struct {
 func (m *Model) SetActive(ids map[string]bool) {
 	m.active = ids
 	if len(ids) > 0 {
-		m.mode = listRuns // the choice was made
+		m.mode, m.form = listRuns, form{} // the choice was made
 	}
 	m.version++
 }
@@ -167,6 +188,10 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		return m.readPass()
 	case hiddenMsg:
 		return m.wasHidden(msg)
+	case knobsMsg:
+		return m.knobsRead(msg)
+	case tea.PasteMsg:
+		return m.pasted(msg.Content)
 	case tea.WindowSizeMsg:
 		m.height = max(msg.Height-frameRows-topRows, 1)
 		return m.readPass()
@@ -193,12 +218,14 @@ func (m *Model) listRead(msg readMsg) tea.Cmd {
 	}
 	m.read = true
 	if under != nil {
-		for i, r := range m.runs {
-			if r.ID == under.ID {
-				m.runList.Set(i, len(m.runs))
-			}
+		m.want = under.ID
+	}
+	for i, r := range m.runs {
+		if r.ID == m.want {
+			m.runList.Set(i, len(m.runs))
 		}
 	}
+	m.want = ""
 	if m.again {
 		m.again = false
 		return m.Refresh()
@@ -287,5 +314,9 @@ func (m *Model) Status() []ui.Span {
 	if !m.read {
 		return nil
 	}
-	return []ui.Span{ui.S(m.theme.Quiet, ui.Plural(len(m.runs), "run"))}
+	spans := []ui.Span{ui.S(m.theme.Quiet, ui.Plural(len(m.runs), "run"))}
+	if n := len(m.marked); n > 0 {
+		spans = append([]ui.Span{ui.S(m.theme.Accent, fmt.Sprintf("● %d marked   ", n))}, spans...)
+	}
+	return spans
 }

@@ -3,6 +3,7 @@ package runs
 import (
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 
 	"assay/engine/record"
@@ -24,12 +25,18 @@ func (m *Model) View(width, height int) []string {
 		lines = m.sentence(width, m.theme.Bad, ui.CleanLine(m.err.Error()))
 	case !m.read:
 		lines = m.sentence(width, m.theme.Quiet, "Reading the runs …")
+	case m.mode == fillForm:
+		lines = m.formView(width, height)
 	case m.mode == listRecipes:
 		lines = m.recipesView(width)
 	case len(m.runs) == 0:
 		lines = m.sentence(width, m.theme.Text, "No runs yet.")
 	default:
-		lines = append([]string{ui.Spaces(width), m.columns(width).head(m.theme, width)}, m.runList.View(m, width, m.height, true)...)
+		top := ui.Spaces(width)
+		if m.find.on {
+			top = m.findLine(width)
+		}
+		lines = append([]string{top, m.columns(width).head(m.theme, width)}, m.runList.View(m, width, m.height, true)...)
 	}
 	for len(lines) < height {
 		lines = append(lines, ui.Spaces(width))
@@ -173,6 +180,9 @@ func (m *Model) Draw(i, width int, look ui.Look) string {
 	r := m.runs[i]
 	c := m.columns(width)
 	spans := []ui.Span{cursorSpan(t, base, look), ui.S(base, " ")}
+	if slices.Contains(m.marked, r.ID) {
+		spans[1] = ui.S(t.Accent, "●")
+	}
 	spans = append(spans, m.title(r, c.recipe)...)
 	if c.agent > 0 {
 		spans = append(spans, ui.S(t.Quiet, "  "+ui.Pad(ui.Line(r.Program, c.agent), c.agent)))
