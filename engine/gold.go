@@ -39,9 +39,6 @@ func (e *Engine) newBench(ctx context.Context, run *record.Run) (*bench, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := e.keepRubrics(ctx, run, ""); err != nil {
-		return nil, err
-	}
 	labels, err := e.Source.Labels(ctx, run.ID)
 	if err != nil {
 		return nil, err

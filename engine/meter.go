@@ -26,7 +26,7 @@ type Meter struct {
 // TuningMeter are a judge's figures on the tuning half of gold.
 type TuningMeter struct{ Agreement, Kappa stats.Estimate }
 
-// Meter reads how far a run's gold has come. It is no look at the other half: nothing
+// Meter reads how far a run's gold has come, and writes nothing. It is no look at the other half: nothing
 // of that is in it but a count.
 func (e *Engine) Meter(ctx context.Context, runID string) (*Meter, error) {
 	run, err := e.Source.Run(ctx, runID)

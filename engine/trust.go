@@ -81,6 +81,9 @@ func (e *Engine) Trust(ctx context.Context, runID string, o TrustOptions) (*Trus
 	if run.Scorer == "" {
 		return nil, record.Problemf("no_reward", "grade it with a judge first: assay grade "+runID+" --judge builtin:fair", "run %s has no reward, so no judge to measure", runID)
 	}
+	if err := e.keepRubrics(ctx, run, ""); err != nil {
+		return nil, err
+	}
 	b, err := e.newBench(ctx, run)
 	if err != nil {
 		return nil, err

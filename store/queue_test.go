@@ -3,7 +3,6 @@ package store
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -298,19 +297,18 @@ func TestBlindIsBlind(t *testing.T) {
 // Whatever is labelled, shown again, taken back and settled in any order: gold is the
 // last first-look word, and every act is kept.
 func TestLabellingInAnyOrder(t *testing.T) {
+	db := openNew(t)
+	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		db, err := Open(t.Context(), filepath.Join(t.TempDir(), fmt.Sprintf("%d.db", rapid.Uint32().Draw(rt, "file"))), Options{})
-		if err != nil {
-			rt.Fatal(err)
-		}
-		defer db.Close()
-		fill(t, db, "run1", 2, 2, 1)
+		n++
+		runID := fmt.Sprintf("run%d", n)
+		fill(t, db, runID, 2, 2, 1)
 		var items []record.QueueItem
-		for _, s := range samples(t, db, "run1", record.SampleQuery{}) {
+		for _, s := range samples(t, db, runID, record.SampleQuery{}) {
 			items = append(items, record.QueueItem{RolloutID: s.Rollout.ID, Strategy: record.StrategyListed})
 		}
 		items = append(items, record.QueueItem{RolloutID: items[0].RolloutID, Strategy: record.StrategyRecheck})
-		if err := db.SaveQueue(t.Context(), "run1", "gold", items); err != nil {
+		if err := db.SaveQueue(t.Context(), runID, "gold", items); err != nil {
 			rt.Fatal(err)
 		}
 		said := make([]record.Verdict, len(items))
@@ -318,7 +316,7 @@ func TestLabellingInAnyOrder(t *testing.T) {
 		for range rapid.IntRange(1, 12).Draw(rt, "acts") {
 			at := rapid.IntRange(0, len(items)-1).Draw(rt, "place")
 			if rapid.IntRange(0, 3).Draw(rt, "back") == 0 {
-				_, err := db.TakeBack(t.Context(), "run1", "gold", at, "ann")
+				_, err := db.TakeBack(t.Context(), runID, "gold", at, "ann")
 				if (err == nil) != (said[at] != "") {
 					rt.Fatalf("taking back %q: %v", said[at], err)
 				}
@@ -327,13 +325,13 @@ func TestLabellingInAnyOrder(t *testing.T) {
 				continue
 			}
 			v := rapid.SampledFrom([]record.Verdict{record.VerdictPass, record.VerdictFail, record.VerdictUnsure, record.VerdictSkip}).Draw(rt, "verdict")
-			if _, err := db.LabelCard(t.Context(), "run1", "gold", at, label(v, "ann")); err != nil {
+			if _, err := db.LabelCard(t.Context(), runID, "gold", at, label(v, "ann")); err != nil {
 				rt.Fatal(err)
 			}
 			said[at] = v
 			acts++
 		}
-		got, err := db.Cards(t.Context(), "run1", "gold", "ann")
+		got, err := db.Cards(t.Context(), runID, "gold", "ann")
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -342,7 +340,7 @@ func TestLabellingInAnyOrder(t *testing.T) {
 				rt.Fatalf("place %d says %q, want %q", i, c.Verdict, said[i])
 			}
 		}
-		gold, err := db.GoldOf(t.Context(), "run1")
+		gold, err := db.GoldOf(t.Context(), runID)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -352,7 +350,7 @@ func TestLabellingInAnyOrder(t *testing.T) {
 				rt.Fatalf("place %d was given %q, and its gold is %+v", i, said[i], g)
 			}
 		}
-		if labels, err := db.Labels(t.Context(), "run1"); err != nil || len(labels) != acts {
+		if labels, err := db.Labels(t.Context(), runID); err != nil || len(labels) != acts {
 			rt.Fatalf("%d labels, %d acts (%v)", len(labels), acts, err)
 		}
 	})
