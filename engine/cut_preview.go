@@ -12,6 +12,9 @@ import (
 // ScanReport is what training on a run's reward would teach.
 type ScanReport = cut.ScanReport
 
+// CutFeature is something about rollouts that may go with their reward.
+type CutFeature = cut.Feature
+
 // CutTier counts the training tasks of one difficulty.
 type CutTier = cut.Tier
 

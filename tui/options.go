@@ -7,6 +7,8 @@ import (
 
 	"assay/engine"
 	"assay/engine/stats"
+	"assay/tui/cut"
+	"assay/tui/delta"
 	"assay/tui/explore"
 	"assay/tui/live"
 	"assay/tui/runs"
@@ -17,6 +19,14 @@ type Store interface {
 	runs.Store
 	live.Store
 	explore.Store
+	delta.Store
+	cut.Store
+}
+
+// Engine is what the screens ask of the engine beside stories; [engine.Engine] has it.
+type Engine interface {
+	delta.Engine
+	cut.Engine
 }
 
 // Story is a story that runs in this process. Its methods do not block.
@@ -54,6 +64,8 @@ type Options struct {
 	// held-out tasks alone. nil shows none.
 	Pass    func(ctx context.Context, runID string) (e stats.Estimate, heldOut bool, err error)
 	Recipes []Recipe
+	// Engine compares runs and cuts training files; nil leaves Delta and Cut out.
+	Engine Engine
 	// Knobs are what can be set of a recipe before it runs; nil offers no form.
 	Knobs func(recipe string) ([]Knob, error)
 	// Open is a run to open at the start, Begin a recipe to run then and Continue a
@@ -66,6 +78,8 @@ type Options struct {
 	// Environ is the environment as os.Environ gives it.
 	Environ []string
 	Now     func() time.Time
+	// Dir is the folder that reports and training files are written into.
+	Dir string
 	// CrashDir is where a report is written after a panic.
 	CrashDir string
 	// Input and Output are the terminal; nil is standard input and output.

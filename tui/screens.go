@@ -8,6 +8,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"assay/tui/cut"
+	"assay/tui/delta"
 	"assay/tui/explore"
 	"assay/tui/live"
 	"assay/tui/ui"
@@ -16,9 +18,14 @@ import (
 // otherScreens are the screens beside Runs and Live, by their numbers. A screen
 // that is not among them is not offered anywhere.
 func otherScreens(ctx context.Context, o Options, theme ui.Theme) map[int]ui.Screen {
-	return map[int]ui.Screen{
+	screens := map[int]ui.Screen{
 		ui.ScreenExplore: explore.New(ctx, explore.Options{Store: o.Store, Theme: theme}),
 	}
+	if o.Engine != nil {
+		screens[ui.ScreenDelta] = delta.New(ctx, delta.Options{Store: o.Store, Engine: o.Engine, Dir: o.Dir, Now: o.Now, Theme: theme})
+		screens[ui.ScreenCut] = cut.New(ctx, cut.Options{Store: o.Store, Engine: o.Engine, Dir: o.Dir, Theme: theme})
+	}
+	return screens
 }
 
 // screenNames are what the screens are called and what they are for.

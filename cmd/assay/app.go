@@ -43,6 +43,7 @@ func (s *session) app(ctx context.Context, o tui.Options, opts engine.Options) e
 		version, _ := buildVersion()
 		o.Store, o.Version, o.Environ, o.Now = db, version, s.environ, time.Now
 		o.CrashDir = filepath.Dir(s.file())
+		o.Engine, o.Dir = s.newEngine(db, nil), filepath.Dir(s.file())
 		o.Recipes = offered()
 		o.Pass = b.pass
 		o.Start = func(what tui.Begin, observe func(engine.Event)) (tui.Story, error) {
