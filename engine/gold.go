@@ -58,15 +58,8 @@ func (e *Engine) newBench(ctx context.Context, run *record.Run) (*bench, error) 
 }
 
 func (b *bench) readGold(labels []record.Label, items []record.QueueItem, reveals []record.Reveal) {
-	drawn, picked := map[string]float64{}, map[string]bool{}
-	for _, item := range items {
-		if item.Drawn() {
-			drawn[item.RolloutID] = max(drawn[item.RolloutID], *item.Probability)
-		} else {
-			picked[item.RolloutID] = true
-		}
-	}
 	order, byRollout := labelled(labels)
+	drawn, picked := chancesOf(items, byRollout)
 	seen := shownTo(reveals)
 	var ties, revealed, outside int
 	for _, id := range order {
@@ -81,7 +74,7 @@ func (b *bench) readGold(labels []record.Label, items []record.QueueItem, reveal
 		if influenced(gold, seen) {
 			revealed++
 			row.diagnostic = true
-		} else if row.chance > 0 {
+		} else if _, ok := drawn[id]; ok {
 			b.drawn = true
 		}
 		b.gold = append(b.gold, row)
@@ -104,7 +97,38 @@ func (b *bench) readGold(labels []record.Label, items []record.QueueItem, reveal
 	}
 	warn(ties, "tied_labels", "settle them: another annotator, or a word among those who labelled", "%d labelled rows have no gold: their votes are tied")
 	warn(revealed, "revealed", "label rows whose verdict nobody has been shown", "%d rows were labelled after the judge's verdict had been shown, and do not count")
-	warn(outside, "not_drawn", "label along the queue: assay label "+b.run.ID, "%d rows were labelled outside the drawn queue, and do not count")
+	warn(outside, "not_drawn", "label along the queue: assay label "+b.run.ID, "%d rows were labelled outside the drawn queue or ahead of their turn in it, and do not count")
+}
+
+// chancesOf are the rows that a queue drew and that were labelled along it, with the
+// chance that each row of the run had to be drawn by any queue so used; and the rows
+// that were picked. A queue counts up to its first drawn place without a label: beyond
+// it, what has one was chosen by somebody.
+func chancesOf(items []record.QueueItem, labels map[string][]record.Label) (drawn map[string]float64, picked map[string]bool) {
+	drawn, picked = map[string]float64{}, map[string]bool{}
+	queue, along, used := "\x00", true, false // no queue's name
+	missed := 1.0
+	for _, item := range items { // by queue and place
+		if item.Queue != queue {
+			queue, along, used = item.Queue, true, false
+		}
+		if !item.Drawn() {
+			picked[item.RolloutID] = true
+			continue
+		}
+		if along = along && len(labels[item.RolloutID]) > 0; !along {
+			continue
+		}
+		drawn[item.RolloutID] = 1
+		if !used { // every row has one chance in a queue
+			used = true
+			missed *= 1 - *item.Probability
+		}
+	}
+	for id := range drawn {
+		drawn[id] = 1 - missed
+	}
+	return drawn, picked
 }
 
 // labelled groups labels by rollout, in the order in which each rollout was first given

@@ -32,6 +32,12 @@ func drawnItem(rollout string) record.QueueItem {
 	return record.QueueItem{RolloutID: rollout, Strategy: record.StrategyRandom, Probability: &chance}
 }
 
+func drawnItemOf(queue, rollout string) record.QueueItem {
+	item := drawnItem(rollout)
+	item.Queue = queue
+	return item
+}
+
 // goldText is a bench's gold as "id+" for a pass and "id-" for a failure, in brackets
 // where it does not count.
 func goldText(b *bench) string {
@@ -92,6 +98,22 @@ func TestWhichGoldCounts(t *testing.T) {
 			items:  []record.QueueItem{{RolloutID: "a", Strategy: record.StrategyListed}, drawnItem("a")},
 			gold:   "a+", drawn: true,
 		},
+		"a label ahead of its turn": {
+			labels: acts(act("a", "ann", pass), act("c", "ann", fail)),
+			items:  []record.QueueItem{drawnItem("a"), drawnItem("b"), drawnItem("c")},
+			gold:   "a+ (c-)", drawn: true, warnings: "not_drawn",
+		},
+		"a skip is a turn": {
+			labels: acts(act("a", "ann", pass), act("b", "ann", record.VerdictSkip), act("c", "ann", fail)),
+			items:  []record.QueueItem{drawnItem("a"), drawnItem("b"), drawnItem("c")},
+			gold:   "a+ c-", drawn: true,
+		},
+		"a pick that another queue drew, which nobody went along": {
+			labels: acts(act("a", "ann", pass), act("p", "ann", fail)),
+			items: []record.QueueItem{{Queue: "mixed", RolloutID: "p", Strategy: record.StrategyUnsure}, drawnItemOf("mixed", "a"),
+				drawnItemOf("random", "z"), drawnItemOf("random", "p")},
+			gold: "a+ (p-)", drawn: true,
+		},
 		"a changed mind keeps its place": {
 			labels: acts(act("a", "ann", pass), act("b", "ann", pass), act("a", "ann", fail)),
 			gold:   "a- b+",
@@ -135,6 +157,19 @@ func TestWhichGoldCounts(t *testing.T) {
 				t.Errorf("drawn %v, warnings %q; want %v, %q", b.drawn, codes(b), c.drawn, c.warnings)
 			}
 		})
+	}
+}
+
+// With two queues gone along, a row's chance is that of being drawn by either.
+func TestChances(t *testing.T) {
+	labels := map[string][]record.Label{}
+	for _, id := range []string{"a", "b", "c"} {
+		labels[id] = []record.Label{act(id, "ann", record.VerdictPass)}
+	}
+	items := []record.QueueItem{drawnItemOf("one", "a"), drawnItemOf("one", "d"), drawnItemOf("two", "b"), drawnItemOf("two", "c")}
+	drawn, _ := chancesOf(items, labels)
+	if diff := cmp.Diff(map[string]float64{"a": 0.75, "b": 0.75, "c": 0.75}, drawn); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
