@@ -17,8 +17,9 @@ type pastRows struct {
 }
 
 // past reads what a run has. Rollouts that infrastructure or an interruption
-// lost are made again; a rollout that the agent lost is its result.
-func (e *Engine) past(ctx context.Context, run *record.Run) (*pastRows, error) {
+// lost are made again; a rollout that the agent lost is its result. feedback says that
+// a search will read what the agent did.
+func (e *Engine) past(ctx context.Context, run *record.Run, feedback bool) (*pastRows, error) {
 	p := &pastRows{rows: map[record.Key]*record.Outcome{}}
 	q := record.SampleQuery{Statuses: []record.Status{record.StatusDone, record.StatusLost}}
 	for sample, err := range e.Source.Samples(ctx, run.ID, q) {
@@ -30,15 +31,17 @@ func (e *Engine) past(ctx context.Context, run *record.Run) (*pastRows, error) {
 			p.retry++
 			continue
 		}
-		thin(&o.Rollout)
+		if !feedback {
+			thin(&o.Rollout)
+		}
 		p.rows[o.Rollout.Key] = &o
 	}
 	return p, nil
 }
 
-// thin leaves of a rollout on disk what counting and searching read: which steps
-// there were, and whether something was said. What was said would fill the memory
-// of a long run that is resumed.
+// thin leaves of a rollout on disk what counting reads: which steps there were, and
+// whether something was said. The rest would fill the memory of a long run that is
+// resumed. A search reads what the agent did, so where there is one all is kept.
 func thin(r *record.Rollout) {
 	mark := func(t *record.Text) {
 		if *t != "" {

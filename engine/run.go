@@ -101,7 +101,7 @@ func (e *Engine) Resume(ctx context.Context, runID string, opts ResumeOptions, c
 
 // resumeRun goes on with one run unless it has all that was asked.
 func (s *story) resumeRun(ctx context.Context, run *record.Run, a *arm, stage Stage) error {
-	past, err := s.engine.past(ctx, run)
+	past, err := s.engine.past(ctx, run, s.plan.feedback(run))
 	if err != nil {
 		return err
 	}
