@@ -28,13 +28,18 @@ type Store interface {
 	SaveTag(ctx context.Context, tag record.Tag) error
 }
 
+// Engine is what the screen asks of the engine; [engine.Engine] has it.
+type Engine interface {
+	// Queue draws a labelling queue, or goes on with the one of that name.
+	Queue(ctx context.Context, runID string, o engine.QueueOptions) (record.QueueHead, error)
+	// Meter reads how far a run's gold has come.
+	Meter(ctx context.Context, runID string) (*engine.Meter, error)
+}
+
 // Options of the screen.
 type Options struct {
-	Store Store
-	// Queue draws a labelling queue, or goes on with the one of that name.
-	Queue func(ctx context.Context, runID string, o engine.QueueOptions) (record.QueueHead, error)
-	// Meter reads how far a run's gold has come.
-	Meter func(ctx context.Context, runID string) (*engine.Meter, error)
+	Store  Store
+	Engine Engine
 	// Annotator is who sits at the keyboard, "" where nobody is named.
 	Annotator string
 	Now       func() time.Time

@@ -91,7 +91,7 @@ func (m *Model) openQueue(o engine.QueueOptions) tea.Cmd {
 	m.busy, m.err, m.wanted = true, nil, o
 	m.queue, m.cards, m.shown, m.next = record.QueueHead{}, nil, nil, nil
 	m.reading, m.ahead, m.metering, m.saving = ui.Question{}, ui.Question{}, ui.Question{}, false
-	s, draw, id, who, theme := m.opts.Store, m.opts.Queue, m.runID, m.opts.Annotator, m.theme
+	s, e, id, who, theme := m.opts.Store, m.opts.Engine, m.runID, m.opts.Annotator, m.theme
 	return m.ask(func(ctx context.Context) tea.Msg {
 		msg := queueMsg{}
 		if msg.run, msg.err = s.Run(ctx, id); msg.err != nil {
@@ -99,7 +99,7 @@ func (m *Model) openQueue(o engine.QueueOptions) tea.Cmd {
 		}
 		if strings.HasPrefix(o.Name, settlePrefix) {
 			msg.head.Queue = o.Name // made by second looks, not drawn
-		} else if msg.head, msg.err = draw(ctx, id, o); msg.err != nil {
+		} else if msg.head, msg.err = e.Queue(ctx, id, o); msg.err != nil {
 			return msg
 		}
 		if msg.cards, msg.err = s.Cards(ctx, id, msg.head.Queue, who); msg.err != nil {
@@ -223,16 +223,16 @@ func (m *Model) after(at int) int {
 }
 
 func (m *Model) readMeter() tea.Cmd {
-	if m.opts.Meter == nil || m.runID == "" {
+	if m.runID == "" {
 		return nil
 	}
 	gen, now := m.metering.Ask()
 	if !now {
 		return nil
 	}
-	read, id := m.opts.Meter, m.runID
+	e, id := m.opts.Engine, m.runID
 	return m.ask(func(ctx context.Context) tea.Msg {
-		meter, err := read(ctx, id)
+		meter, err := e.Meter(ctx, id)
 		return meterMsg{gen, meter, err}
 	})
 }
