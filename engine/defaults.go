@@ -38,6 +38,7 @@ type Settings struct {
 type modeDefaults struct {
 	repeats, phrasings int
 	faultRate          float64
+	batch              int
 }
 
 // defaultsOf gives a mode's defaults.
@@ -48,17 +49,22 @@ type modeDefaults struct {
 //     recipes commonly train on (convention). All faults: find what can be learned.
 //   - sft: three phrasings, so that one wording is not what is learned; k=4 gives
 //     best-of-4 (convention, untested).
-//   - explore: k=2, the fewest that shows a split verdict; all faults.
+//   - explore: k=2, the fewest that shows a split verdict; all faults; batches of
+//     32, since feedback is one batch late and only acts on the tasks after the first
+//     two batches: an array of some 200 rows is posed before two of 512 are, and
+//     measured (doc.go of engine/search), a batch of 32 finds more than one of 64 and
+//     as much as one of 16. 64 rollouts a batch, with two in flight, keep the default
+//     concurrency busy through stragglers.
 func defaultsOf(mode record.Mode) modeDefaults {
 	switch mode {
 	case record.ModeRL:
-		return modeDefaults{repeats: 8, phrasings: 1, faultRate: 1}
+		return modeDefaults{repeats: 8, phrasings: 1, faultRate: 1, batch: defaultBatch}
 	case record.ModeSFT:
-		return modeDefaults{repeats: 4, phrasings: 3, faultRate: 0.5}
+		return modeDefaults{repeats: 4, phrasings: 3, faultRate: 0.5, batch: defaultBatch}
 	case record.ModeExplore:
-		return modeDefaults{repeats: 2, phrasings: 1, faultRate: 1}
+		return modeDefaults{repeats: 2, phrasings: 1, faultRate: 1, batch: exploreBatch}
 	}
-	return modeDefaults{repeats: 4, phrasings: 1, faultRate: 0.5}
+	return modeDefaults{repeats: 4, phrasings: 1, faultRate: 0.5, batch: defaultBatch}
 }
 
 // Defaults that hold in every mode, each with its source.
@@ -75,6 +81,8 @@ const (
 	// It is the recipe's, never the concurrency's, so that the plan is the same at
 	// any speed; convention, untested.
 	defaultBatch = 512
+	// exploreBatch is that of mode explore; the reason stands with its other defaults.
+	exploreBatch = 32
 	// defaultConcurrency keeps a provider's usual rate limit busy without storming
 	// it; convention, untested.
 	defaultConcurrency = 32
@@ -112,7 +120,7 @@ func (r *Recipe) Settings() Settings {
 		Holdout:       or(s.Holdout, defaultHoldout),
 		HardShare:     or(s.HardShare, defaultHardShare),
 		ArmWeights:    s.ArmWeights,
-		Batch:         or(s.Batch, defaultBatch),
+		Batch:         or(s.Batch, d.batch),
 		Concurrency:   or(s.Concurrency, defaultConcurrency),
 		Budget:        or(s.Budget, 0),
 		MaxTokens:     or(s.MaxTokens, 0),

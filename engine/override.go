@@ -34,6 +34,10 @@ var overrides = map[string]func(*Recipe, string) error{
 		r.Simulate.Seed = n
 		return nil
 	},
+	"aim": func(r *Recipe, v string) error {
+		r.Simulate.Aim = v
+		return nil
+	},
 	"fault-rate": floatKnob(0, 1, func(r *Recipe, f float64) { r.Simulate.FaultRate = &f }),
 	"max-tokens": floatKnob(1, 1e15, func(r *Recipe, f float64) { n := int64(f); r.Simulate.MaxTokens = &n }),
 	"max-cost":   floatKnob(0, 1e9, func(r *Recipe, f float64) { r.Simulate.MaxCost = &f }),

@@ -102,6 +102,9 @@ type Simulate struct {
 	ArmWeights  map[string]float64  `yaml:"arm_weights"`
 	HardShare   *float64            `yaml:"hard_share"`
 	Array       string              `yaml:"array"` // stable or smallest
+	// Aim names a run, or an imported log: what it has not asked comes first, and what
+	// lies near its failures before the rest.
+	Aim string `yaml:"aim"`
 }
 
 // SeedAsk is an ask of the user's own: text, or {ask, user, reference}.

@@ -115,12 +115,12 @@ func TestRecipeReadsItsFiles(t *testing.T) {
 
 func TestSettingsFollowTheMode(t *testing.T) {
 	for mode, want := range map[record.Mode]modeDefaults{
-		record.ModeEval: {4, 1, 0.5}, record.ModeRL: {8, 1, 1}, record.ModeSFT: {4, 3, 0.5}, record.ModeExplore: {2, 1, 1}, "": {4, 1, 0.5},
+		record.ModeEval: {4, 1, 0.5, 512}, record.ModeRL: {8, 1, 1, 512}, record.ModeSFT: {4, 3, 0.5, 512}, record.ModeExplore: {2, 1, 1, 32}, "": {4, 1, 0.5, 512},
 	} {
 		r := &Recipe{Simulate: Simulate{Mode: mode}}
 		s := r.Settings()
-		if (modeDefaults{s.Repeats, s.Phrasings, s.FaultRate}) != want {
-			t.Errorf("mode %q: %d repeats, %d phrasings, fault rate %v", mode, s.Repeats, s.Phrasings, s.FaultRate)
+		if (modeDefaults{s.Repeats, s.Phrasings, s.FaultRate, s.Batch}) != want {
+			t.Errorf("mode %q: %d repeats, %d phrasings, fault rate %v, batch %d", mode, s.Repeats, s.Phrasings, s.FaultRate, s.Batch)
 		}
 	}
 	three := 3

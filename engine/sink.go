@@ -58,6 +58,9 @@ type Sink interface {
 // Source reads back what is committed.
 type Source interface {
 	Run(ctx context.Context, runID string) (*record.Run, error)
+	// Resolve is the id of the run that is named by its id, its name, a unique prefix
+	// of its id, or last.
+	Resolve(ctx context.Context, name string) (string, error)
 	// Children are the runs whose parent is runID, oldest first.
 	Children(ctx context.Context, runID string) ([]*record.Run, error)
 	// Posed is a run's tasks in their order, tools included.

@@ -14,6 +14,7 @@ import (
 type taskSource struct {
 	planner  planner
 	search   *search.Planner // nil where the tasks are another run's
+	aim      []search.Trace  // what the search is aimed by
 	stored   [][]record.Posed
 	warnings []record.Warning
 	excluded int
@@ -29,6 +30,14 @@ func (e *Engine) tasksFor(ctx context.Context, p *plan, run *record.Run, stored 
 	t := &taskSource{stored: batchesOf(stored)}
 	if run.PosedBy != "" {
 		return t, e.replay(ctx, run, trained, t)
+	}
+	if t.aim, err = e.aimOf(ctx, p, run); err != nil {
+		return nil, err
+	}
+	if p.settings.Array == "smallest" {
+		if p.array, err = extended(ctx, p.array, t.aim); err != nil {
+			return nil, inRecipe("simulate.aim", err)
+		}
 	}
 	return t, p.newSearch(run, trained, t)
 }
@@ -86,7 +95,8 @@ func (p *plan) newSearch(run *record.Run, trained map[string]bool, t *taskSource
 		Array: p.array, Tools: p.tools, References: references, KnownIDs: ids,
 		Mode: run.Mode, Seed: run.Seed, Situations: p.settings.Situations, Phrasings: p.settings.Phrasings,
 		Given: given, Holdout: p.settings.Holdout, FaultRate: p.settings.FaultRate,
-		ArmWeights: p.settings.ArmWeights, Batch: p.settings.Batch, HardShare: p.settings.HardShare, Exclude: trained,
+		ArmWeights: p.settings.ArmWeights, Batch: p.settings.Batch, HardShare: p.settings.HardShare, HardAsked: p.recipe.Simulate.HardShare != nil,
+		PassThreshold: run.PassThreshold, Aim: t.aim, Exclude: trained,
 	})
 	if err != nil {
 		return inRecipe("simulate", err)

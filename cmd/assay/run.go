@@ -70,6 +70,7 @@ var runKnobs = []struct{ name, says string }{
 	{"agent", "the agent: builtin:NAME, or the recipe's mapping"},
 	{"judge", "the judge: builtin:NAME, or the recipe's mapping"},
 	{"runs", "eval runs a side of the delta, or without a changed arm of the run"},
+	{"aim", "aim by the failures of this run or imported log, and ask first what it has not"},
 	{"budget", "stop after so many rollouts"},
 	{"max-tokens", "stop after so many tokens"},
 	{"max-cost", "stop after so much money"},

@@ -116,7 +116,10 @@ func TestAimByPartsOfCoordinates(t *testing.T) {
 func TestAimCoversWhatIsMissing(t *testing.T) {
 	for _, mode := range []record.Mode{record.ModeEval, record.ModeSFT, record.ModeExplore} {
 		in := oncallInput(t)
-		in.Mode, in.Situations, in.HardShare = mode, 70, 0.4
+		in.Mode, in.Situations, in.HardShare, in.Batch = mode, 70, 0.4, 24
+		if mode != record.ModeEval {
+			in.Holdout = 0.25
+		}
 		first := all(t, mustNew(t, in))
 		var traces []Trace
 		for _, d := range first {

@@ -40,22 +40,14 @@ func (t *tally) add(o tally) {
 func newGridSource(p *Planner) *gridSource {
 	g := &gridSource{p: p, known: map[string]bool{}, mix: mixOf(p.in.HardShare)}
 	model := p.in.Array.Model
-	var past []*point
 	for _, i := range p.in.Array.Prefix(len(p.in.Array.Rows)) {
 		row := p.in.Array.Rows[i]
 		if atSpare(model, row) {
 			g.spare++
 		}
-		switch pt, ok := g.admit(model.Axes(row)); {
-		case !ok:
-		case pt.past:
-			past = append(past, pt) // what is missing comes first
-		default:
+		if pt, ok := g.admit(model.Axes(row)); ok {
 			g.array.add(pt, g.mix.share >= 0)
 		}
-	}
-	for _, pt := range past {
-		g.array.add(pt, g.mix.share >= 0)
 	}
 	g.rows = g.array.left()
 	return g
@@ -99,8 +91,8 @@ func (g *gridSource) arrayLeft() int { return g.array.left() }
 
 func (g *gridSource) took(*situation) {}
 
-// ahead calls yield with up to n points that are still to come and may teach, rows
-// of the array first.
+// ahead calls yield with up to n points that are still to come, may teach and are
+// new, rows of the array first.
 func (g *gridSource) ahead(n int, yield func(*point)) {
 	if !g.p.quota.array && g.array.left()+g.beyond.left() < n {
 		g.readOn()
@@ -110,7 +102,7 @@ func (g *gridSource) ahead(n int, yield func(*point)) {
 			if n == 0 {
 				return
 			}
-			if !pt.gone && !pt.heldOut {
+			if !pt.gone && !pt.heldOut && !pt.past {
 				yield(pt)
 				n--
 			}

@@ -15,9 +15,10 @@ type pool struct {
 type tierPool struct {
 	hard   bool
 	points []*point
-	left   int // points that are not gone
-	fresh  int // of those, points that no earlier run posed
-	turn   int // places before it had their turn
+	left   int      // points that are not gone
+	fresh  int      // of those, points that no earlier run posed
+	turn   int      // places before it had their turn
+	late   []*point // that let their turn pass, since an earlier run posed them
 	heavy  candidates
 	ranked int // points before it are in heavy, or gone
 	epoch  int // of the hunt, that heavy goes by
@@ -67,17 +68,32 @@ func (t *tierPool) remove(pt *point) {
 	}
 }
 
-// deal is the point whose turn it is, nil where none is left.
+// deal is the point whose turn it is, nil where none is left. What an earlier run
+// posed waits for the rest.
 func (t *tierPool) deal(steered bool, h *hunt) *point {
 	for t.turn < len(t.points) {
 		pt := t.points[t.turn]
 		t.turn++
 		switch {
-		case pt.heldOut && !pt.gone, !steered && !pt.gone:
+		case !pt.heldOut && steered:
+			if best := t.heaviest(h); best != nil && (!best.past || t.fresh == 0) {
+				return best.point
+			}
+		case pt.gone:
+		case pt.past && t.fresh > 0:
+			t.late = append(t.late, pt)
+		default:
 			return pt
-		case !steered || pt.heldOut:
-			continue
 		}
+	}
+	for len(t.late) > 0 {
+		pt := t.late[0]
+		t.late = t.late[1:]
+		if !pt.gone {
+			return pt
+		}
+	}
+	if steered {
 		if best := t.heaviest(h); best != nil {
 			return best.point
 		}
