@@ -10,6 +10,8 @@ import (
 	"assay/tui/cut"
 	"assay/tui/delta"
 	"assay/tui/explore"
+	"assay/tui/judge"
+	"assay/tui/label"
 	"assay/tui/live"
 	"assay/tui/runs"
 )
@@ -19,12 +21,16 @@ type Store interface {
 	runs.Store
 	live.Store
 	explore.Store
+	label.Store
+	judge.Store
 	delta.Store
 	cut.Store
 }
 
 // Engine is what the screens ask of the engine beside stories; [engine.Engine] has it.
 type Engine interface {
+	label.Engine
+	judge.Engine
 	delta.Engine
 	cut.Engine
 }
@@ -72,6 +78,9 @@ type Options struct {
 	// run to resume; at most one is set, none opens the list of runs.
 	Open, Begin, Continue string
 	Version               string
+	// Annotator is who sits here, as labels name them: what they were shown of a
+	// verdict is noted under it. "" notes nothing.
+	Annotator string
 	// Theme is a name that ui.ThemeNamed knows; "" chooses by the terminal's
 	// background and NO_COLOR.
 	Theme string

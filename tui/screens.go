@@ -11,6 +11,8 @@ import (
 	"assay/tui/cut"
 	"assay/tui/delta"
 	"assay/tui/explore"
+	"assay/tui/judge"
+	"assay/tui/label"
 	"assay/tui/live"
 	"assay/tui/ui"
 )
@@ -19,9 +21,11 @@ import (
 // that is not among them is not offered anywhere.
 func otherScreens(ctx context.Context, o Options, theme ui.Theme) map[int]ui.Screen {
 	screens := map[int]ui.Screen{
-		ui.ScreenExplore: explore.New(ctx, explore.Options{Store: o.Store, Theme: theme}),
+		ui.ScreenExplore: explore.New(ctx, explore.Options{Store: o.Store, Theme: theme, Label: o.Engine != nil}),
 	}
 	if o.Engine != nil {
+		screens[ui.ScreenLabel] = label.New(ctx, label.Options{Store: o.Store, Engine: o.Engine, Annotator: o.Annotator, Now: o.Now, Theme: theme})
+		screens[ui.ScreenJudge] = judge.New(ctx, judge.Options{Store: o.Store, Engine: o.Engine, Theme: theme})
 		screens[ui.ScreenDelta] = delta.New(ctx, delta.Options{Store: o.Store, Engine: o.Engine, Dir: o.Dir, Now: o.Now, Theme: theme})
 		screens[ui.ScreenCut] = cut.New(ctx, cut.Options{Store: o.Store, Engine: o.Engine, Dir: o.Dir, Theme: theme})
 	}
