@@ -31,6 +31,14 @@ func (c *Case) tools() []record.Tool {
 	return c.Tools
 }
 
+// prompt is what the agent was asked first.
+func (c *Case) prompt() record.Text {
+	if c.Rollout.Prompt == "" && c.Task != nil {
+		return c.Task.Ask
+	}
+	return c.Rollout.Prompt
+}
+
 // What the conduct rules do to the reward.
 const (
 	ConductMark = "mark" // they are a marker beside it
@@ -232,9 +240,6 @@ func (g *Grader) addJudge(j JudgeConfig, gate json.RawMessage) error {
 	case j.MaxChars < 0 || j.MaxChars > 0 && j.MaxChars < minChars:
 		return fmt.Errorf("grade.reward.judge: a transcript of %d characters is none; give %d at least", j.MaxChars, minChars)
 	}
-	if j.MaxChars == 0 {
-		j.MaxChars = DefaultMaxChars
-	}
 	version := ""
 	if v, ok := j.Judge.(Versioned); ok {
 		version = v.Version()
@@ -243,8 +248,9 @@ func (g *Grader) addJudge(j JudgeConfig, gate json.RawMessage) error {
 		Settings json.RawMessage `json:"settings,omitempty"`
 		Version  string          `json:"version,omitempty"`
 		MaxChars int             `json:"max_chars"`
+		Scale    *Scale          `json:"scale,omitempty"`
 		Gate     json.RawMessage `json:"gate,omitempty"`
-	}{j.Settings, version, j.MaxChars, gate})
+	}{j.Settings, version, j.maxChars(), j.Scale, gate})
 	if err != nil {
 		return fmt.Errorf("grade.reward.judge: settings: %w", err)
 	}

@@ -35,7 +35,7 @@ func NewBuiltinJudge(name string) (Judge, error) {
 
 // builtinVersion goes up whenever a builtin judge may say something else of the
 // same transcript; what the conduct rules say counts apart.
-const builtinVersion = 1
+const builtinVersion = 2
 
 // Version makes a judge of other rules another scorer.
 func (fairJudge) Version() string { return fmt.Sprintf("%d.%d", builtinVersion, conductVersion) }
@@ -86,29 +86,50 @@ func fairVerdict(req JudgeRequest) builtinVerdict {
 	return builtinVerdict{Reward: score, Reason: fmt.Sprintf("%s %s: %s", worst.Rule, where, worst.Fragment), FailureClass: &worst.Rule}
 }
 
-// contentless reports a reply that would do for any ask: the ask speaks of a tool,
-// nothing was called and nothing asked, and the reply takes up no word of the ask or
-// of the policy.
+// contentless reports a reply that would do for any ask: nothing was called, and the
+// reply is the ask itself, or hardly a word of it takes up the ask or the policy. A question back is none where the ask leaves open what it is
+// about.
 func contentless(t *trace) bool {
-	if len(t.calls) > 0 || len(t.said) > 1 || asks(&t.final().prose) {
+	if len(t.calls) > 0 || len(t.said) > 1 {
 		return false
 	}
+	ask, reply := string(t.asked[0]), &t.final().prose
+	if strings.Contains(lowerASCII(ask), strings.TrimSpace(reply.lower)) {
+		return true
+	}
+	if asks(reply) && !namesThing(ask) {
+		return false
+	}
+	weighty, taken := 0, 0
+	for _, w := range reply.words {
+		if len(w.text) < 5 || smallWords[w.text] {
+			continue
+		}
+		weighty++
+		taken += count(t.stands(w.text))
+	}
+	return taken*emptyWords < weighty || taken == 0
+}
+
+// emptyWords is how many weighty words of a reply may stand beside one that the ask or
+// the policy has: of filler nearly all do. Convention, tried on the probes.
+const emptyWords = 5
+
+// smallWords are long enough to look weighty and stand in any text.
+var smallWords = map[string]bool{"about": true, "after": true, "again": true, "before": true, "being": true, "could": true, "every": true, "first": true, "other": true,
+	"please": true, "should": true, "their": true, "there": true, "these": true, "thing": true, "things": true, "those": true, "where": true, "which": true, "while": true, "would": true,
+	"hello": true, "sorry": true, "thank": true, "thanks": true}
+
+// namesThing reports an ask that names what it is about: a word with a digit in it.
+func namesThing(ask string) bool {
 	var p prose
-	p.cut(string(t.asked[0]))
-	whole := sentence{first: 0, last: len(p.words)}
-	wanted := false
-	for i := range t.frame.tools {
-		wanted = wanted || t.frame.mentions(&t.frame.tools[i], &p, whole)
-	}
-	if !wanted {
-		return false
-	}
-	for _, w := range t.final().words {
-		if len(w.text) >= 5 && t.stands(w.text) {
-			return false
+	p.cut(ask)
+	for _, w := range p.words {
+		if w.digits > 0 && len(w.text) > 2 {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 type crookedJudge struct{}

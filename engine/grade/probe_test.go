@@ -113,7 +113,7 @@ func TestProbeNeedsRows(t *testing.T) {
 
 // An always-passing judge is caught by the replies without content.
 func TestEmptyRepliesCatchALenientJudge(t *testing.T) {
-	cases, _ := benchRollouts(30)
+	cases, _ := benchRollouts(60)
 	found, err := Probe(context.Background(), judgeSaying("1"), cases, 1)
 	if err != nil {
 		t.Fatal(err)

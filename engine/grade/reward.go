@@ -2,7 +2,6 @@ package grade
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -46,20 +45,13 @@ func (r *verifierReward) judge(ctx context.Context, _ *Grader, w *worker, _ []re
 type judgeReward struct{ cfg JudgeConfig }
 
 func (r *judgeReward) judge(ctx context.Context, g *Grader, w *worker, _ []record.Marker) (record.Judgment, []record.Marker) {
-	req, cut := fit(newJudgeRequest(w.trace.c, r.cfg.Rubric), r.cfg.MaxChars)
-	if r.cfg.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, r.cfg.Timeout)
-		defer cancel()
-	}
-	raw, err := askJudge(ctx, r.cfg.Judge, req)
+	a, err := r.cfg.ask(ctx, w.trace.c)
 	if err != nil {
-		return record.Judgment{Status: statusOf(err), Reason: record.Text(err.Error()), Cut: cut}, nil
+		return record.Judgment{Status: statusOf(err), Reason: record.Text(err.Error()), Raw: kept(a.raw), Cut: a.cut}, nil
 	}
-	v := ParseVerdict(raw)
-	j := record.Judgment{Status: v.Status, Reward: v.Reward, Reason: v.Reason, FailureClass: v.FailureClass,
-		Criteria: v.Criteria, Raw: kept(raw), Meta: v.Meta, Cut: cut}
-	return j, judgeMarkers(g, w.trace.c.Rollout.ID, v.Markers)
+	j := record.Judgment{Status: a.Status, Reward: a.Reward, Reason: a.Reason, FailureClass: a.FailureClass,
+		Criteria: a.Criteria, Raw: kept(a.raw), Meta: a.Meta, Cut: a.cut}
+	return j, judgeMarkers(g, w.trace.c.Rollout.ID, a.Markers)
 }
 
 // kept is a judge's reply as it is stored: whole, or the beginning of one that was
@@ -70,24 +62,6 @@ func kept(raw []byte) record.Text {
 		return record.Text(raw[:beginning]) + "…"
 	}
 	return record.Text(raw)
-}
-
-// askJudge calls a judge and turns its panic into an error of its own.
-func askJudge(ctx context.Context, j Judge, req JudgeRequest) (raw []byte, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the judge panicked: %v", r)
-		}
-	}()
-	return j.Judge(ctx, req)
-}
-
-// statusOf tells a judge that ran out of time from one that failed.
-func statusOf(err error) record.JudgeStatus {
-	if errors.Is(err, context.DeadlineExceeded) {
-		return record.JudgeTimeout
-	}
-	return record.JudgeError
 }
 
 // judgeMarkers are the markers that came with a verdict. A name that the run uses

@@ -34,12 +34,9 @@ type CutField struct {
 // newJudgeRequest is what a judge may see of a case: neither axes, fault plan,
 // reference nor truth, and of a step only what the agent saw.
 func newJudgeRequest(c *Case, rubric record.Text) JudgeRequest {
-	req := JudgeRequest{SystemPrompt: c.SystemPrompt, Tools: c.tools(), Prompt: c.Rollout.Prompt, FinalText: c.Rollout.FinalText}
+	req := JudgeRequest{SystemPrompt: c.SystemPrompt, Tools: c.tools(), Prompt: c.prompt(), FinalText: c.Rollout.FinalText}
 	if rubric != "" {
 		req.Rubric = &rubric
-	}
-	if req.Prompt == "" && c.Task != nil {
-		req.Prompt = c.Task.Ask
 	}
 	req.Steps = make([]record.Step, len(c.Rollout.Steps))
 	for i, s := range c.Rollout.Steps {

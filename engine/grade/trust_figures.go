@@ -36,9 +36,9 @@ func halvesOf(rows []TrustRow) *Halves {
 			other = append(other, row)
 		}
 	}
-	t, o := figuresOf(tuning, zOfOne), figuresOf(other, zOfOne)
-	h := &Halves{Tuning: t.agreement, Other: o.agreement}
-	h.Fitted = t.confusion.N() >= fittedRows && o.confusion.N() >= fittedRows && *h.Tuning.Value-*h.Other.Value >= fittedGap
+	t, o := ratingsOf(tuning), ratingsOf(other)
+	h := &Halves{Tuning: t.Agreement(stats.Z95), Other: o.Agreement(stats.Z95)}
+	h.Fitted = t.N() >= fittedRows && o.N() >= fittedRows && *h.Tuning.Value-*h.Other.Value >= fittedGap
 	return h
 }
 
@@ -134,7 +134,7 @@ func cutRowsOf(rows []TrustRow) *CutRows {
 	if len(cut) == 0 {
 		return nil
 	}
-	return &CutRows{Cut: figuresOf(cut, zOfOne).agreement, Whole: figuresOf(whole, zOfOne).agreement}
+	return &CutRows{Cut: ratingsOf(cut).Agreement(stats.Z95), Whole: ratingsOf(whole).Agreement(stats.Z95)}
 }
 
 // JudgeComparison is two judges, or two rubrics, on the same labelled rows.

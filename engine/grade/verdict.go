@@ -42,7 +42,12 @@ const maxVerdict = 1 << 20
 // and a score that says otherwise than the reward are all invalid_result. An
 // object without a reward is missing_reward. A missed hard criterion makes the
 // reward 0. It never panics.
-func ParseVerdict(raw []byte) Verdict {
+func ParseVerdict(raw []byte) Verdict { return ParseRating(raw, nil) }
+
+// ParseRating is [ParseVerdict] of a judge that rates on a scale: its reward, which it
+// may also call rating or score, and the scores of its criteria, are ratings. Without a
+// scale they are rewards.
+func ParseRating(raw []byte, scale *Scale) Verdict {
 	if len(raw) > maxVerdict {
 		return invalid("the reply is over %d bytes", maxVerdict)
 	}
@@ -51,14 +56,14 @@ func ParseVerdict(raw []byte) Verdict {
 		return invalid("the reply is empty")
 	}
 	if inner, fenced := insideFence(text); fenced {
-		if v, bare := bareVerdict(inner); bare {
+		if v, bare := bareVerdict(inner, scale); bare {
 			return v
 		}
 	}
-	if v, bare := bareVerdict(text); bare {
+	if v, bare := bareVerdict(text, scale); bare {
 		return v
 	}
-	found, err := verdictObjects(text)
+	found, err := verdictObjects(text, ratingNames(scale)...)
 	switch {
 	case err != nil:
 		return invalid("%v", err)
@@ -67,7 +72,15 @@ func ParseVerdict(raw []byte) Verdict {
 	case len(found) > 1:
 		return invalid("the reply holds %d verdicts", len(found))
 	}
-	return verdictOf(found[0])
+	return verdictOf(found[0], scale)
+}
+
+// ratingNames are what a verdict may call its reward.
+func ratingNames(scale *Scale) []string {
+	if scale == nil {
+		return []string{"reward"}
+	}
+	return []string{"reward", "rating", "score"}
 }
 
 func invalid(format string, args ...any) Verdict {
@@ -106,14 +119,14 @@ func insideFence(text string) (string, bool) {
 
 // bareVerdict reads a reply that is one scalar: a number is the reward, anything
 // else is none.
-func bareVerdict(text string) (Verdict, bool) {
+func bareVerdict(text string, scale *Scale) (Verdict, bool) {
 	p := looseJSON{s: text}
 	v, err := p.value(0)
 	p.space()
 	if err != nil || p.pos != len(text) || v.kind == looseObject || v.kind == looseList {
 		return Verdict{}, false
 	}
-	reward, status, why := rewardOf(v)
+	reward, status, why := scale.reward(v)
 	return Verdict{Status: status, Reward: reward, Reason: record.Text(why)}, true
 }
 
@@ -133,9 +146,9 @@ func rewardOf(v looseValue) (*float64, record.JudgeStatus, string) {
 	return &reward, record.JudgeOK, ""
 }
 
-// verdictObjects finds the objects of a reply that are verdicts: those with a
-// reward, or, where none has one, all of them.
-func verdictObjects(text string) ([]looseValue, error) {
+// verdictObjects finds the objects of a reply that are verdicts: those with one of the
+// members, or, where none has one, all of them.
+func verdictObjects(text string, members ...string) ([]looseValue, error) {
 	var all, rewarded []looseValue
 	for at := 0; at < len(text); {
 		open := strings.IndexByte(text[at:], '{')
@@ -149,7 +162,7 @@ func verdictObjects(text string) ([]looseValue, error) {
 			return nil, err
 		case err != nil:
 			// What was read of a broken object is no verdict, its inner objects included.
-			if brokenVerdict(text[at+open : p.pos]) {
+			if brokenVerdict(text[at+open:p.pos], members) {
 				return nil, fmt.Errorf("the verdict is not whole: %w", err)
 			}
 			at = max(p.pos, at+open+1)
@@ -157,7 +170,7 @@ func verdictObjects(text string) ([]looseValue, error) {
 		}
 		at = p.pos
 		all = append(all, v)
-		if _, has := v.member("reward"); has {
+		if _, has := v.first(members); has {
 			rewarded = append(rewarded, v)
 		}
 	}
@@ -167,30 +180,36 @@ func verdictObjects(text string) ([]looseValue, error) {
 	return all, nil
 }
 
-func brokenVerdict(read string) bool {
-	return strings.Contains(read, `"reward"`) || strings.Contains(read, `'reward'`)
+func brokenVerdict(read string, members []string) bool {
+	for _, name := range members {
+		if strings.Contains(read, `"`+name+`"`) || strings.Contains(read, `'`+name+`'`) {
+			return true
+		}
+	}
+	return false
 }
 
 // verdictOf reads one object.
-func verdictOf(o looseValue) Verdict {
+func verdictOf(o looseValue, scale *Scale) Verdict {
 	var v Verdict
 	meta := looseValue{kind: looseObject}
-	reward, has := o.member("reward")
+	reward, has := o.first(ratingNames(scale))
 	if !has {
 		v.Status, v.Reason = record.JudgeMissingReward, "the verdict has no reward"
 	} else {
 		var why string
-		v.Reward, v.Status, why = rewardOf(reward)
+		v.Reward, v.Status, why = scale.reward(reward)
 		v.Reason = record.Text(why)
 	}
 	for _, m := range o.members {
-		if !v.take(m) && !framed(o, m.name) {
+		if !v.take(m, scale) && !framed(o, m.name) {
 			meta.members = append(meta.members, m)
 		}
 	}
-	if score, has := o.member("score"); has && score.kind == looseNumber && v.Status == record.JudgeOK && score.number != *v.Reward {
+	if score, has := o.member("score"); has && score.kind == looseNumber && v.Status == record.JudgeOK && score.number != reward.number {
 		v.Reward, v.Status, v.Reason = nil, record.JudgeInvalidResult, "the score contradicts the reward"
 	}
+	v.checkCriteria()
 	v.gate()
 	if len(meta.members) > 0 {
 		v.Meta = meta.appendJSON(nil)
@@ -206,7 +225,7 @@ func framed(o looseValue, name string) bool {
 }
 
 // take puts a member in its place and reports whether it has one.
-func (v *Verdict) take(m looseMember) bool {
+func (v *Verdict) take(m looseMember, scale *Scale) bool {
 	switch m.name {
 	case "reward":
 		return true
@@ -227,7 +246,7 @@ func (v *Verdict) take(m looseMember) bool {
 	case "markers":
 		return v.takeMarkers(m.value)
 	case "criteria":
-		return v.takeCriteria(m.value)
+		return v.takeCriteria(m.value, scale)
 	}
 	return false
 }
@@ -252,7 +271,7 @@ func (v *Verdict) takeMarkers(o looseValue) bool {
 
 // takeCriteria reads a list of {name, hard, score, reason}; met and verdict stand
 // for score.
-func (v *Verdict) takeCriteria(list looseValue) bool {
+func (v *Verdict) takeCriteria(list looseValue, scale *Scale) bool {
 	if list.kind != looseList {
 		return list.kind == looseNull
 	}
@@ -274,6 +293,11 @@ func (v *Verdict) takeCriteria(list looseValue) bool {
 				c.Reason = record.Text(m.value.text)
 			case "score", "met", "verdict":
 				score, ok := m.value.score()
+				if scale != nil && (m.value.kind == looseNumber || m.value.kind == looseText) {
+					var status record.JudgeStatus
+					score, status, _ = scale.reward(m.value)
+					ok = status == record.JudgeOK
+				}
 				if !ok {
 					return false
 				}
@@ -284,6 +308,16 @@ func (v *Verdict) takeCriteria(list looseValue) bool {
 	}
 	v.Criteria = criteria
 	return true
+}
+
+// checkCriteria takes a verdict back whose criteria are on another scale than 0..1: what
+// a hard one came to cannot be told then.
+func (v *Verdict) checkCriteria() {
+	for _, c := range v.Criteria {
+		if v.Status == record.JudgeOK && c.Score != nil && !(*c.Score >= 0 && *c.Score <= 1) {
+			v.Reward, v.Status, v.Reason = nil, record.JudgeInvalidResult, record.Text(fmt.Sprintf("the criterion %s scores %v, outside 0..1; map another scale to it explicitly", clip(c.Name), *c.Score))
+		}
+	}
 }
 
 // gate makes the reward 0 where a hard criterion was missed.
@@ -334,6 +368,16 @@ func (v looseValue) member(name string) (looseValue, bool) {
 	for _, m := range v.members {
 		if m.name == name {
 			return m.value, true
+		}
+	}
+	return looseValue{}, false
+}
+
+// first is the first of the members that there is.
+func (v looseValue) first(names []string) (looseValue, bool) {
+	for _, name := range names {
+		if value, has := v.member(name); has {
+			return value, true
 		}
 	}
 	return looseValue{}, false

@@ -28,6 +28,17 @@ type Counted struct {
 	Unjudged bool
 	// Task names what rows share that stand or fall together.
 	Task string
+	// Inclusion is the chance with which the row was drawn, see [Rating]; one that is not
+	// above 0 and at most 1 is taken for 1. Where all rows have one chance it changes
+	// nothing.
+	Inclusion float64
+}
+
+func (l Counted) chance() float64 {
+	if !(l.Inclusion > 0 && l.Inclusion <= 1) {
+		return 1
+	}
+	return l.Inclusion
 }
 
 // TrustWord is what is said of a judge.
@@ -75,9 +86,9 @@ func TrustFiguresOf(labels []Counted, z float64) TrustFigures {
 			f.Unjudged++
 			continue
 		}
-		rows = append(rows, Rating{Gold: l.Gold, Judge: l.Judge, Task: l.Task, Inclusion: 1})
+		rows = append(rows, Rating{Gold: l.Gold, Judge: l.Judge, Task: l.Task, Inclusion: l.chance()})
 	}
-	ratings, _ := NewRatings(rows) // chances of 1 are never refused
+	ratings, _ := NewRatings(rows) // chance gives none that is refused
 	f.Confusion, f.Agreement, f.Kappa = ratings.Confusion(), ratings.Agreement(z), ratings.Kappa(z)
 	f.Short = f.shortfall()
 	f.Below = under(f.Agreement.Hi, AgreementFloor) || under(f.Kappa.Hi, KappaFloor)
@@ -189,11 +200,12 @@ func (p TrustPlan) needed(labels []Counted) *int {
 }
 
 func canPass(labels []Counted, more int, z float64) bool {
+	chance := usualChance(labels)
 	all := slices.Grow(slices.Clone(labels), more)[:len(labels)+more]
 	for passes := range more + 1 {
 		for i := range more {
 			pass := i < passes
-			all[len(labels)+i] = Counted{Gold: pass, Judge: pass, Task: freshTask(i)}
+			all[len(labels)+i] = Counted{Gold: pass, Judge: pass, Task: freshTask(i), Inclusion: chance}
 		}
 		f := TrustFiguresOf(all, z)
 		if f.Short == ShortOfNothing {
@@ -204,6 +216,19 @@ func canPass(labels []Counted, more int, z float64) bool {
 		}
 	}
 	return false
+}
+
+// usualChance is the chance whose inverse is the mean weight: a label to come is taken
+// to weigh as much as those that there are.
+func usualChance(labels []Counted) float64 {
+	weights := 0.0
+	for _, l := range labels {
+		weights += 1 / l.chance()
+	}
+	if weights == 0 {
+		return 1
+	}
+	return float64(len(labels)) / weights
 }
 
 // freshTask names a task that no label is of: a NUL stands in no id.
