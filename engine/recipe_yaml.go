@@ -165,14 +165,6 @@ func nodeJSON(n ast.Node) (json.RawMessage, error) {
 	return raw, nil
 }
 
-func mappingKeys(n *ast.MappingNode) []string {
-	keys := make([]string, len(n.Values))
-	for i, v := range n.Values {
-		keys[i] = keyText(v.Key)
-	}
-	return keys
-}
-
 func keyText(k ast.MapKeyNode) string {
 	if s, ok := k.(*ast.StringNode); ok {
 		return s.Value
