@@ -322,7 +322,7 @@ func TestGradeConcurrently(t *testing.T) {
 func FuzzGrade(f *testing.F) {
 	f.Add("Cancel ORD-7", `{"order_id":"ORD-7"}`, `{"error":"timeout"}`, "I've cancelled it.")
 	f.Add("hi", `{`, `"{\"a\":`, "the the the the the the the")
-	f.Add("\xff\xfe", `[[[[`, "\x00", "‎\u202e’s")
+	f.Add("\xff\xfe", `[[[[`, "\x00", "\u200e\u202e’s")
 	g, err := New(Config{Conduct: ConductGate, Markers: fiveMarkers(), Reward: &RewardConfig{Marker: "one_refund"}})
 	if err != nil {
 		f.Fatal(err)

@@ -75,10 +75,6 @@ func (w *writer) text(style ui.Style, text string) {
 	}
 }
 
-func (w *writer) heading(title string) {
-	w.lines = append(w.lines, ui.Rule(w.theme, w.width, title, false))
-}
-
 func (w *writer) warnings(warnings []record.Warning) {
 	for _, warning := range warnings {
 		w.row(ui.S(w.theme.Warn, "! "), ui.S(w.theme.Strong, ui.CleanLine(warning.Code)))
