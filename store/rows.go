@@ -279,3 +279,13 @@ func GroupFields() []string {
 	return slices.Concat([]string{"failure_class", record.AxisTool, record.AxisRule, record.AxisStance, "fault", "cause", "behavior", "judge"},
 		[]string{record.AxisWorldState, record.AxisToolCondition, record.AxisHistory, "arm", "verdict"})
 }
+
+// RolloutsOfTasks gives the ids of a run's rollouts of some tasks.
+func (db *DB) RolloutsOfTasks(ctx context.Context, runID string, taskIDs []string) ([]string, error) {
+	asked, err := record.Marshal(taskIDs)
+	if err != nil {
+		return nil, err
+	}
+	return db.strings(ctx, `SELECT r.rollout_id FROM rollouts r WHERE r.run_no = (SELECT run_no FROM runs WHERE run_id = ?)
+		AND r.task_id IN (SELECT value FROM json_each(?)) ORDER BY r.eval_run, r.task_id, r.k`, runID, string(asked))
+}

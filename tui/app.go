@@ -2,12 +2,13 @@ package tui
 
 import (
 	"context"
-	"slices"
+	"encoding/json"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"assay/store"
 	"assay/tui/live"
 	"assay/tui/runs"
 	"assay/tui/ui"
@@ -48,8 +49,16 @@ type root struct {
 	ask           *ui.AskMsg
 	menu          *ui.Menu
 	help          bool
+	found         []store.Found // what the palette found
+	finding       ui.Question
 	toast         *ui.ToastMsg
 	toastGen      int
+
+	kept    map[string]json.RawMessage // the places as they were saved
+	placing bool                       // they are being read: nothing is drawn yet
+	touched bool                       // a key was pressed
+	saving  bool                       // a save is due
+	chosen  string                     // the theme, where one was chosen by name here
 
 	// later and wait are what takes time by the clock or by a story; a test that
 	// drives the model by hand puts its own here.
@@ -87,7 +96,8 @@ func hasNoColor(environ []string) bool {
 // Init reads the runs, asks for the terminal's background, and begins what was
 // asked for on the way in.
 func (m *root) Init() tea.Cmd {
-	cmds := []tea.Cmd{m.runs.Init()}
+	m.placing = true
+	cmds := []tea.Cmd{m.readPlaces(), m.runs.Init()}
 	if !m.fixed {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}
@@ -126,19 +136,19 @@ func (m *root) update(msg tea.Msg) tea.Cmd {
 			m.restyle(ui.ThemeNamed("light"))
 		}
 	case tea.KeyPressMsg:
-		return m.key(msg)
+		return tea.Batch(m.key(msg), m.touch())
 	case tea.PasteMsg:
 		if m.menu != nil {
 			m.menu.Key("", msg.Content)
-			return nil
+			return m.lookUp()
 		}
-		return m.toFront(msg)
+		return tea.Batch(m.toFront(msg), m.touch())
 	case tea.MouseWheelMsg:
 		msg.Y--
-		return m.toFront(msg)
+		return tea.Batch(m.toFront(msg), m.touch())
 	case tea.MouseClickMsg:
 		msg.Y--
-		return m.toFront(msg)
+		return tea.Batch(m.toFront(msg), m.touch())
 	case ui.ToastMsg:
 		return m.say(msg)
 	case toastOverMsg:
@@ -148,7 +158,7 @@ func (m *root) update(msg tea.Msg) tea.Cmd {
 	case ui.AskMsg:
 		m.ask = &msg
 	case themeMsg:
-		m.fixed = true
+		m.fixed, m.chosen = true, string(msg)
 		m.restyle(ui.ThemeNamed(string(msg)))
 	default:
 		return m.routed(msg)
@@ -170,6 +180,20 @@ func (m *root) routed(msg tea.Msg) tea.Cmd {
 		return m.goTo(msg.Screen, msg.Visit)
 	case leaveMsg:
 		return m.drainAndLeave()
+	case signalMsg:
+		return m.signalled()
+	case placesMsg:
+		return m.placed(msg)
+	case saveMsg:
+		m.saving = false
+		return m.save()
+	case savedMsg:
+		if msg.err != nil {
+			return ui.Failed(msg.err)
+		}
+		return nil
+	case foundMsg:
+		return m.lookedUp(msg)
 	case begunMsg:
 		return m.begun(msg)
 	case endedMsg:
@@ -177,11 +201,9 @@ func (m *root) routed(msg tea.Msg) tea.Cmd {
 	case live.News:
 		return m.news(msg)
 	}
-	cmds := []tea.Cmd{m.runs.Update(msg), m.live.Update(msg), m.saved.Update(msg)}
-	for _, n := range m.numbers() {
-		if s := m.more[n]; s != nil {
-			cmds = append(cmds, s.Update(msg))
-		}
+	var cmds []tea.Cmd
+	for _, s := range m.screens() {
+		cmds = append(cmds, s.Update(msg))
 	}
 	return tea.Batch(cmds...)
 }
@@ -195,10 +217,7 @@ func (m *root) toFront(msg tea.Msg) tea.Cmd {
 
 func (m *root) restyle(t ui.Theme) {
 	m.theme = t
-	m.runs.Restyle(t)
-	m.live.Restyle(t)
-	m.saved.Restyle(t)
-	for _, s := range m.more {
+	for _, s := range m.screens() {
 		s.Restyle(t)
 	}
 }
@@ -264,10 +283,16 @@ func (m *root) choose(key, text string) tea.Cmd {
 	if closed {
 		m.menu = nil
 	}
-	if chosen != nil {
-		return m.do(chosen.ID)
+	if chosen == nil {
+		if closed {
+			return nil
+		}
+		return m.lookUp()
 	}
-	return nil
+	if cmd, ok := m.goToFound(chosen.ID); ok {
+		return cmd
+	}
+	return m.do(chosen.ID)
 }
 
 // do does an action: the frame's own, else the screen's.
@@ -280,7 +305,7 @@ func (m *root) do(id string) tea.Cmd {
 	case ui.Help:
 		m.help = true
 	case ui.Palette:
-		m.menu = ui.NewMenu(m.paletteActions())
+		m.openPalette()
 	case ui.Redraw:
 		return tea.ClearScreen
 	case ui.Mouse:
@@ -326,15 +351,6 @@ func (m *root) actions() []ui.Action {
 	return append(out,
 		ui.Reserve(ui.Palette, "", "", palette), ui.Reserve(ui.Help, "", "", help), ui.Reserve(ui.Leave, "", "", leave),
 		ui.Reserve(ui.Redraw, "", "", 0), ui.Reserve(ui.Mouse, "", "", 0))
-}
-
-// paletteActions are the actions and those that only the palette has.
-func (m *root) paletteActions() []ui.Action {
-	out := slices.DeleteFunc(m.actions(), func(a ui.Action) bool { return a.ID == ui.Palette })
-	for _, name := range ui.Themes() {
-		out = append(out, ui.Action{ID: doTheme + name, Name: "theme", Help: "Use the theme " + name})
-	}
-	return append(out, ui.Action{ID: doSuspend, Name: "suspend", Help: "Suspend the program: fg brings it back"})
 }
 
 type toastOverMsg int
@@ -400,6 +416,9 @@ const (
 
 func (m *root) draw() []string {
 	if m.width <= 0 || m.height <= 0 || m.guard.crashed() {
+		return nil
+	}
+	if m.placing {
 		return nil
 	}
 	if m.width < leastWidth || m.height < leastHeight {

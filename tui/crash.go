@@ -40,6 +40,7 @@ type guard struct {
 	mu      sync.Mutex
 	first   *Crash
 	stories []Story
+	stopped map[Story]bool // asked to drain: asked again they would abort
 	closed  bool
 	begins  sync.WaitGroup // stories that are being begun
 }
@@ -117,20 +118,67 @@ func (g *guard) begin(fn func() (Story, error)) (Story, error) {
 	return story, nil
 }
 
-// endStories aborts what still runs and waits for it.
+// endStories ends what still runs and waits for it: in flight finishes and is
+// saved, but after a panic it is aborted.
 func (g *guard) endStories() {
 	g.mu.Lock()
 	g.closed = true
 	g.mu.Unlock()
 	g.begins.Wait()
+	for _, s := range g.running() {
+		if g.crashed() {
+			s.Abort()
+		} else {
+			g.drain(s)
+		}
+		<-s.Done()
+	}
+}
+
+// drain lets what is in flight of a story finish, however often it is asked for.
+func (g *guard) drain(s Story) {
+	g.mu.Lock()
+	asked := g.stopped[s]
+	if g.stopped == nil {
+		g.stopped = map[Story]bool{}
+	}
+	g.stopped[s] = true
+	g.mu.Unlock()
+	if !asked {
+		s.Stop()
+	}
+}
+
+// abort ends what still runs at once.
+func (g *guard) abort() {
+	for _, s := range g.running() {
+		s.Abort()
+	}
+}
+
+// running are the stories that have not ended.
+func (g *guard) running() []Story {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var out []Story
 	for _, s := range g.stories {
 		select {
 		case <-s.Done():
 		default:
-			s.Abort()
-			<-s.Done()
+			out = append(out, s)
 		}
 	}
+	return out
+}
+
+// try does what must not bring the rest of the end down.
+func (g *guard) try(where string, fn func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			g.caught(where, p)
+		}
+	}()
+	return fn()
 }
 
 // write saves the report; that it could not be is no reason to lose the crash.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"testing"
 	"time"
 
 	"assay/engine"
@@ -28,6 +29,10 @@ type memory struct {
 	db         *store.DB // the same as a file, for what only that can answer
 	dbRollouts int
 	like       *shared
+
+	places   map[string]json.RawMessage
+	saves    int
+	revealed []string // annotator, what and rollout
 }
 
 func newMemory() *memory {
@@ -309,6 +314,7 @@ type play struct {
 
 	mu          sync.Mutex
 	stops       int
+	asks        chan struct{}
 	paused      bool
 	concurrency int
 	stopped     []string
@@ -317,10 +323,31 @@ type play struct {
 }
 
 func newPlay(m *memory, observe func(engine.Event)) *play {
-	return &play{store: m, observe: observe, concurrency: 8, done: make(chan struct{})}
+	return &play{store: m, observe: observe, concurrency: 8, done: make(chan struct{}), asks: make(chan struct{}, 1)}
 }
 
-func (p *play) Stop() { p.mu.Lock(); p.stops++; p.mu.Unlock() }
+func (p *play) Stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stops++
+	select {
+	case p.asks <- struct{}{}:
+	default:
+	}
+}
+
+// waitAsked waits until the story was asked to stop; it gives up with the test.
+func (p *play) waitAsked(t testing.TB, n int) {
+	t.Helper()
+	for p.asked() < n {
+		select {
+		case <-p.asks:
+		case <-t.Context().Done():
+			t.Fatal("the story was never asked to stop")
+		}
+	}
+}
+
 func (p *play) Abort() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -2,11 +2,13 @@ package tui
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"time"
 
 	"assay/engine"
 	"assay/engine/stats"
+	"assay/store"
 	"assay/tui/cut"
 	"assay/tui/delta"
 	"assay/tui/explore"
@@ -16,8 +18,14 @@ import (
 	"assay/tui/runs"
 )
 
-// Store is what the screens read and write of the store; [store.DB] has it.
+// Store is what the frame and the screens read and write of the store; [store.DB]
+// has it.
 type Store interface {
+	Find(ctx context.Context, text string, limit int) ([]store.Found, error)
+	Places(ctx context.Context) (map[string]json.RawMessage, error)
+	SavePlaces(ctx context.Context, places map[string]json.RawMessage) error
+	AddReveal(ctx context.Context, annotator, what string, rolloutIDs ...string) error
+	RolloutsOfTasks(ctx context.Context, runID string, taskIDs []string) ([]string, error)
 	runs.Store
 	live.Store
 	explore.Store

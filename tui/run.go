@@ -24,6 +24,8 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	g := &guard{nudge: box.nudge}
 	m := newRoot(ctx, o, box, g)
 	program := tea.NewProgram(m, append(programOptions(ctx, o), more...)...)
+	stopListening := listen(ctx, g, func() { program.Send(signalMsg{}) }, program.Kill)
+	defer stopListening()
 
 	var feeding sync.WaitGroup
 	feeding.Add(1)
@@ -42,10 +44,13 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	g.endStories()
 	cancel()
 	feeding.Wait()
+	saving := g.try("save", m.saveLast)
 	if crash := g.crash(); crash != nil {
 		return crash.write(o)
 	}
 	switch {
+	case err == nil && saving != nil:
+		return saving
 	case errors.Is(err, tea.ErrInterrupted), errors.Is(err, context.Canceled):
 		return nil
 	case err != nil:
@@ -55,7 +60,7 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 }
 
 func programOptions(ctx context.Context, o Options) []tea.ProgramOption {
-	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFilter(keepWidths)}
+	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFilter(keepWidths), tea.WithoutSignalHandler()}
 	if o.Input != nil {
 		opts = append(opts, tea.WithInput(o.Input))
 	}

@@ -21,10 +21,9 @@ import (
 
 // terminal is what the program writes to.
 type terminal struct {
-	mu     sync.Mutex
-	buf    bytes.Buffer
-	grown  chan struct{}
-	waited string
+	mu    sync.Mutex
+	buf   bytes.Buffer
+	grown chan struct{}
 }
 
 func newTerminal() *terminal { return &terminal{grown: make(chan struct{}, 1)} }
@@ -89,6 +88,8 @@ func (s *started) press(t *testing.T, keys string) {
 		t.Fatal(err)
 	}
 }
+
+var errGone = errors.New("input/output error")
 
 const (
 	enterScreen = "\x1b[?1049h"

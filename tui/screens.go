@@ -74,6 +74,17 @@ func (m *root) numbers() []int {
 	return append([]int{ui.ScreenRuns, ui.ScreenLive}, slices.Sorted(maps.Keys(m.more))...)
 }
 
+// screens are all of them, both of Live among them.
+func (m *root) screens() []ui.Screen {
+	out := []ui.Screen{m.runs, m.live, m.saved}
+	for _, n := range m.numbers() {
+		if s := m.more[n]; s != nil {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // goTo brings a screen to the front and takes the run of the one before along.
 func (m *root) goTo(n int, v ui.Visit) tea.Cmd {
 	if m.at(n) == nil {
@@ -91,7 +102,20 @@ func (m *root) goTo(n int, v ui.Visit) tea.Cmd {
 	if n == ui.ScreenLive {
 		return m.goLive(v, named)
 	}
-	return m.at(n).Enter(v)
+	entered := m.at(n).Enter(v)
+	save := tea.Cmd(nil)
+	if n == ui.ScreenLabel { // what was seen counts before a card is shown
+		save = m.save()
+	}
+	if save == nil || entered == nil {
+		return tea.Batch(save, entered)
+	}
+	return func() tea.Msg {
+		if saved, ok := save().(savedMsg); ok && saved.err != nil {
+			return ui.ToastMsg{Text: ui.CleanLine(saved.err.Error()), Bad: true}
+		}
+		return entered()
+	}
 }
 
 // goLive chooses which of the two stories is looked at: the one that runs here

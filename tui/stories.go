@@ -59,7 +59,7 @@ func (m *root) begun(msg begunMsg) tea.Cmd {
 		m.runs.SetActive(m.storyIDs)
 	}
 	if m.leaving {
-		m.story.Stop()
+		m.guard.drain(m.story)
 	}
 	return tea.Batch(m.live.Open(msg.runID, m.story), m.wait(m.story))
 }
@@ -135,9 +135,9 @@ func (m *root) drainAndLeave() tea.Cmd {
 	m.leaving = true
 	switch {
 	case m.story != nil:
-		m.stops++
+		m.stops = max(m.stops, 1)
 		m.live.Stopping()
-		m.story.Stop()
+		m.guard.drain(m.story)
 		return nil
 	case m.begins:
 		return nil // it is stopped when it has begun
@@ -154,7 +154,7 @@ func (m *root) stop() tea.Cmd {
 	m.stops++
 	m.live.Stopping()
 	if m.stops == 1 {
-		m.story.Stop()
+		m.guard.drain(m.story)
 		return ui.Toast("Stopping: rollouts in flight finish and are saved; Ctrl-C again aborts them")
 	}
 	m.story.Abort()

@@ -116,7 +116,7 @@ func (m *Model) filterBy(line string, to view) tea.Cmd {
 	if f.String() == m.filter.String() && to == m.view {
 		return nil
 	}
-	m.past = append(m.past, place{m.view, m.filter, m.list().Cursor()})
+	m.past = append(m.past, place{m.view, m.filter, m.list().Cursor(), m.list().Top()})
 	if len(m.past) > maxPast {
 		m.past = m.past[1:]
 	}
@@ -139,7 +139,9 @@ func (m *Model) goBack() (cmd tea.Cmd, ok bool) {
 	m.past = m.past[:n-1]
 	m.filter, m.view = p.filter, p.view
 	m.focus = paneList
-	return m.anew(p.cursor), true
+	cmd = m.anew(p.cursor)
+	m.top = p.top
+	return cmd, true
 }
 
 // suggest says what the line could go on with.

@@ -92,10 +92,11 @@ type Model struct {
 	detail detail
 	pair   siblings
 	goal   int   // the row that the cursor is to be on when it is read, -1 where it is
+	top    int   // and the first row that is to be seen, -1 for any
 	back   *kept // to be restored when the run is read
 
-	width, height, top int // of the list when last drawn, and the line where it begins
-	seen, tasked       map[string]bool
+	width, height, first int // of the list when last drawn, and the line where it begins
+	seen, tasked         map[string]bool
 }
 
 // place is a view with its filter, to come back to.
@@ -103,6 +104,7 @@ type place struct {
 	view   view
 	filter store.Filter
 	cursor int
+	top    int
 }
 
 // New is a screen without a run; Enter gives it one.
@@ -127,7 +129,7 @@ func (m *Model) clear() {
 	m.grid = newGrid()
 	m.edit, m.pair = edit{}, siblings{}
 	m.detail = detail{}
-	m.goal, m.back = 0, nil
+	m.goal, m.top, m.back = 0, -1, nil
 }
 
 // Enter shows a run, with a filter where the visit names one, or at a rollout.
@@ -166,7 +168,7 @@ func (m *Model) look() tea.Cmd {
 // anew reads the view from its beginning, or with a cursor to go to: the filter
 // changed, or the sort.
 func (m *Model) anew(cursor int) tea.Cmd {
-	m.goal = cursor
+	m.goal, m.top = cursor, -1
 	return m.again()
 }
 

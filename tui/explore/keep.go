@@ -19,9 +19,12 @@ type kept struct {
 	Down    int    `json:"down,omitempty"`
 	Across  int    `json:"across,omitempty"`
 	Cursor  int    `json:"cursor,omitempty"`
+	Top     int    `json:"top,omitempty"`
 	Cell    int    `json:"cell,omitempty"`
 	Detail  bool   `json:"detail,omitempty"` // the cursor is in the transcript
-	Block   int    `json:"block,omitempty"`  // of the transcript
+	Scroll  [3]int `json:"scroll"`           // of the transcript: cursor, first block, its line
+	Row     int    `json:"row,omitempty"`    // of the map
+	Column  int    `json:"column,omitempty"`
 	Typing  string `json:"typing,omitempty"` // a filter that was not finished
 }
 
@@ -31,7 +34,9 @@ func (m *Model) Keep() any {
 		return nil
 	}
 	k := kept{Run: m.runID, View: m.view.String(), Filter: m.filter.String(), Sort: m.sort, Falling: m.falling, By: m.by, Down: m.grid.down, Across: m.grid.across,
-		Cursor: m.list().Cursor(), Cell: m.detail.cell, Detail: m.focus == paneDetail, Block: m.detail.play.Cursor()}
+		Cursor: m.list().Cursor(), Top: m.list().Top(), Cell: m.detail.cell, Detail: m.focus == paneDetail, Row: m.grid.row, Column: m.grid.col}
+	block, line := m.detail.play.Place()
+	k.Scroll = [3]int{m.detail.play.Cursor(), block, line}
 	if m.edit.on && !m.edit.finds {
 		k.Typing = m.edit.field.Text()
 	}
@@ -67,7 +72,8 @@ func (m *Model) Restore(raw json.RawMessage) tea.Cmd {
 		m.grid.down, m.grid.across = k.Down, k.Across
 	}
 	m.detail.cell = max(k.Cell, 0)
-	m.goal = max(k.Cursor, 0)
+	m.grid.row, m.grid.col = max(k.Row, 0), max(k.Column, 0)
+	m.goal, m.top = max(k.Cursor, 0), max(k.Top, 0)
 	m.back = &k
 	return nil
 }
@@ -90,7 +96,7 @@ func (m *Model) restoreTranscript() {
 	if k == nil || m.goal >= 0 {
 		return
 	}
-	m.detail.play.To(m.detail.doc, k.Block)
+	m.detail.play.Restore(k.Scroll[0], k.Scroll[1], k.Scroll[2])
 	if k.Detail {
 		m.focus = paneDetail
 	}

@@ -447,7 +447,7 @@ func (m *Model) overDetail(x int) bool {
 }
 
 func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
-	line := msg.Y - m.top
+	line := msg.Y - m.first
 	if msg.Button != tea.MouseLeft || line < 0 || line >= m.height || m.edit.on || m.view == viewMap && !m.pair.on {
 		return nil
 	}

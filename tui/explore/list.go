@@ -70,7 +70,8 @@ func (r rolloutRows) Version(i int) uint64 {
 
 // sawRows takes note of the verdicts of the rows in sight.
 func (m *Model) sawRows() {
-	from, to := m.list().Window(m.length(), max(m.height, 1))
+	list := *m.list()
+	from, to := list.Window(m.length(), max(m.height, 1))
 	for i := from; i < to; i++ {
 		switch {
 		case m.view == viewTasks:
@@ -176,7 +177,8 @@ func (r taskRows) cells(task *store.TaskRow, look ui.Look, room int) []ui.Span {
 // widestCells is the number of attempts of the tasks in sight.
 func (m *Model) widestCells() int {
 	widest := 0
-	from, to := m.lists[viewTasks].Window(len(m.tasks), max(m.height, 1))
+	list := m.lists[viewTasks]
+	from, to := list.Window(len(m.tasks), max(m.height, 1))
 	for i := from; i < to; i++ {
 		widest = max(widest, len(m.tasks[i].Cells))
 	}

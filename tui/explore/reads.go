@@ -248,7 +248,7 @@ func (m *Model) readAround() tea.Cmd {
 	if m.view != viewRollouts && m.view != viewTasks {
 		return nil
 	}
-	list := &m.lists[m.view]
+	list := m.lists[m.view] // a copy: looking does not scroll
 	from, to := list.Window(m.length(), max(m.height, 1))
 	for _, row := range []int{list.Cursor(), from, to - 1} {
 		if row >= 0 && row < m.length() && m.heads[m.view].head(row) == nil {
@@ -341,8 +341,7 @@ func (m *Model) rowsRead(msg rowsMsg) tea.Cmd {
 	list := &m.lists[viewRollouts]
 	switch i := slices.Index(m.rows, at); {
 	case m.goal >= 0 && (m.goal < len(m.rows) || m.whole):
-		list.Set(m.goal, len(m.rows))
-		m.goal = -1
+		m.reach(viewRollouts, len(m.rows))
 	case m.goal < 0 && i >= 0:
 		list.Set(i, len(m.rows))
 	}
@@ -353,6 +352,16 @@ func (m *Model) rowsRead(msg rowsMsg) tea.Cmd {
 	}
 	ctx, gen := m.scan.begin(m.ctx)
 	return tea.Batch(m.follow(), m.readRowsUpTo(ctx, gen, 0))
+}
+
+// reach puts the cursor where it was to be, among n rows that are there now.
+func (m *Model) reach(v view, n int) {
+	list := &m.lists[v]
+	list.Set(m.goal, n)
+	if m.top >= 0 {
+		list.SetTop(m.top)
+	}
+	m.goal, m.top = -1, -1
 }
 
 // newHeads begins the pages anew with one that was read along.
@@ -374,8 +383,7 @@ func (m *Model) tasksRead(msg tasksMsg) tea.Cmd {
 	m.err, m.tasks = nil, msg.tasks
 	switch i := slices.IndexFunc(m.tasks, func(t store.TaskRow) bool { return t.TaskID == at }); {
 	case m.goal >= 0:
-		m.lists[viewTasks].Set(m.goal, len(m.tasks))
-		m.goal = -1
+		m.reach(viewTasks, len(m.tasks))
 	case i >= 0:
 		m.lists[viewTasks].Set(i, len(m.tasks))
 	}
@@ -399,8 +407,7 @@ func (m *Model) tallyRead(msg tallyMsg) tea.Cmd {
 	}
 	m.groups = msg.tallies
 	if m.goal >= 0 {
-		m.lists[viewGroups].Set(m.goal, len(m.groups))
-		m.goal = -1
+		m.reach(viewGroups, len(m.groups))
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ func (m *Model) body(width, height, top int) []string {
 	if height <= 0 {
 		return nil
 	}
-	m.height, m.top = max(height-1, 1), top+1
+	m.height, m.first = max(height-1, 1), top+1
 	switch {
 	case m.view == viewMap:
 		return m.mapView(width, height)

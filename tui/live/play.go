@@ -125,6 +125,7 @@ func (m *Model) sampleRead(msg sampleMsg) tea.Cmd {
 			s.doc.SameFolds(was)
 		}
 		s.play.Forget()
+		m.restoreTranscript()
 		if bottom && m.follow {
 			s.play.Bottom(s.doc)
 		}

@@ -24,6 +24,8 @@ type rollouts struct {
 	runID   string
 	list    ui.List
 	at      string                      // the rollout under the cursor, "" while that is not read
+	goal    int                         // the row that the cursor is to be on, -1 where it is
+	top     int                         // and the first row that is to be seen
 	pages   map[int][]store.RolloutHead // by offset / pageSize
 	total   int                         // committed
 	known   bool                        // total was read
@@ -45,7 +47,7 @@ type rollouts struct {
 }
 
 func newRollouts(runID string) *rollouts {
-	return &rollouts{runID: runID, pages: map[int][]store.RolloutHead{}, arms: map[int]map[string]int{}}
+	return &rollouts{runID: runID, goal: -1, pages: map[int][]store.RolloutHead{}, arms: map[int]map[string]int{}}
 }
 
 // inFlight is how many are with the agent now.
@@ -131,6 +133,12 @@ func (v *rollouts) take(msg headsMsg) (grew bool) {
 		v.pages = map[int][]store.RolloutHead{}
 	}
 	v.pages[msg.offset/pageSize] = msg.heads
+	if v.goal >= 0 {
+		v.goTo(v.goal)
+		v.list.SetTop(v.top)
+		v.goal = -1
+		return grew
+	}
 	if v.at == "" {
 		v.list.Set(v.list.Cursor(), v.Len())
 		v.pin()
@@ -167,7 +175,8 @@ func (v *rollouts) readMissing(m *Model, justRead int) tea.Cmd {
 	if !v.known {
 		return v.read(m, 0)
 	}
-	from, to := v.list.Window(v.Len(), max(m.rows(), 1))
+	list := v.list // a copy: looking does not scroll
+	from, to := list.Window(v.Len(), max(m.rows(), 1))
 	for _, row := range []int{from, to - 1, v.list.Cursor()} {
 		if row >= 0 && row < v.total && row/pageSize != justRead && v.head(row) == nil {
 			return v.read(m, row)

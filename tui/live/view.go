@@ -180,6 +180,7 @@ func (m *Model) panes(width, body int) []string {
 			count += " + " + ui.Count(n) + " in flight"
 		}
 		lines := []string{ui.Rule(t, w, title, m.focus == paneList, ui.S(t.Quiet, count))}
+		m.saw()
 		return append(lines, v.list.View(v, w, body, m.focus == paneList)...)
 	}
 	detail := func(w int) []string { return m.detail(w, body) }
@@ -216,6 +217,9 @@ func (m *Model) detail(width, body int) []string {
 			lines = append(lines, ui.Spaces(width))
 		}
 		return lines
+	}
+	if !s.live && s.id != "" {
+		m.sawOne(s.id)
 	}
 	return append(lines, s.play.View(s.doc, width, body, m.focus == paneDetail)...)
 }

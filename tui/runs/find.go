@@ -182,6 +182,9 @@ func (m *Model) Restore(raw json.RawMessage) tea.Cmd {
 	if json.Unmarshal(raw, &k) == nil {
 		m.want, m.marked = k.Run, k.Marked
 		m.version++
+		if m.read {
+			m.toWanted()
+		}
 	}
 	return nil
 }

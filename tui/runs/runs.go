@@ -220,17 +220,22 @@ func (m *Model) listRead(msg readMsg) tea.Cmd {
 	if under != nil {
 		m.want = under.ID
 	}
+	m.toWanted()
+	if m.again {
+		m.again = false
+		return m.Refresh()
+	}
+	return m.readPass()
+}
+
+// toWanted puts the cursor on the run that it is to be on, if that is there.
+func (m *Model) toWanted() {
 	for i, r := range m.runs {
 		if r.ID == m.want {
 			m.runList.Set(i, len(m.runs))
 		}
 	}
 	m.want = ""
-	if m.again {
-		m.again = false
-		return m.Refresh()
-	}
-	return m.readPass()
 }
 
 // byStory puts the runs of a story together: stories newest first as they come,

@@ -36,6 +36,12 @@ func (s *Scroll) Cursor() int { return s.cursor }
 // Place is the first line that is seen: a block, and a line of it.
 func (s *Scroll) Place() (block, line int) { return s.block, s.line }
 
+// Restore goes to a cursor and a first line that were kept, as far as they are
+// there.
+func (s *Scroll) Restore(cursor, block, line int) {
+	s.cursor, s.block, s.line = max(cursor, 0), max(block, 0), max(line, 0)
+}
+
 // Forget drops what was drawn.
 func (s *Scroll) Forget() { s.cache = nil }
 

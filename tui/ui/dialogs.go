@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -65,6 +66,7 @@ func (c *Confirm) View(t Theme, width int) []string {
 // Menu is the palette: actions found by a few letters of their names.
 type Menu struct {
 	actions []Action
+	more    []Action // found elsewhere by what was typed
 	query   string
 	list    List
 }
@@ -72,7 +74,15 @@ type Menu struct {
 // NewMenu is a palette over actions.
 func NewMenu(actions []Action) *Menu { return &Menu{actions: actions} }
 
-// Found is the actions that match what was typed, best first.
+// Query is what was typed.
+func (m *Menu) Query() string { return m.query }
+
+// Offer adds what was found elsewhere by what was typed, below the actions. It
+// stays until something else is typed.
+func (m *Menu) Offer(more []Action) { m.more = more }
+
+// Found is the actions that hold what was typed, best first, then what was found
+// elsewhere, then the actions that hold its letters scattered.
 func (m *Menu) Found() []Action {
 	type scored struct {
 		Action
@@ -86,19 +96,21 @@ func (m *Menu) Found() []Action {
 			hits = append(hits, scored{a, score + 100})
 		}
 	}
-	out := make([]Action, 0, len(hits))
-	for len(hits) > 0 { // stable selection: the list is short
-		best := 0
-		for i := range hits {
-			if hits[i].score < hits[best].score {
-				best = i
-			}
-		}
-		out = append(out, hits[best].Action)
-		hits = append(hits[:best], hits[best+1:]...)
+	slices.SortStableFunc(hits, func(a, b scored) int { return a.score - b.score })
+	out := make([]Action, 0, len(hits)+len(m.more))
+	at := 0
+	for ; at < len(hits) && hits[at].score < scattered; at++ {
+		out = append(out, hits[at].Action)
+	}
+	out = append(out, m.more...)
+	for ; at < len(hits); at++ {
+		out = append(out, hits[at].Action)
 	}
 	return out
 }
+
+// scattered is the score from which on letters stand apart.
+const scattered = 200
 
 // fuzzy reports whether the letters of query stand in text in that order, and how
 // far apart: a lower score is a closer match, a match at the start of words best.
@@ -122,7 +134,7 @@ func fuzzy(query, text string) (score int, ok bool) {
 		last = at + i
 		at = last + utf8.RuneLen(r)
 	}
-	return 200 + score, true
+	return scattered + score, true
 }
 
 // Key takes a key: an action was chosen, or the palette is to close, or neither.
@@ -145,12 +157,12 @@ func (m *Menu) Key(key, text string) (chosen *Action, closed bool) {
 	case "backspace":
 		if m.query != "" {
 			_, n := utf8.DecodeLastRuneInString(m.query)
-			m.query = m.query[:len(m.query)-n]
+			m.query, m.more = m.query[:len(m.query)-n], nil
 			m.list.Set(0, len(found))
 		}
 	default:
 		if text != "" {
-			m.query += CleanLine(text)
+			m.query, m.more = m.query+CleanLine(text), nil
 			m.list.Set(0, len(found))
 		}
 	}

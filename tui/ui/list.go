@@ -52,6 +52,13 @@ func (l *List) Set(row, n int) {
 	l.cursor = max(min(row, n-1), 0)
 }
 
+// Top is the first row that is seen.
+func (l *List) Top() int { return l.top }
+
+// SetTop makes a row the first that is seen, as far as the cursor and the end of
+// the list allow.
+func (l *List) SetTop(row int) { l.top = row }
+
 // Move does one of the movement actions over n rows and reports whether id was
 // one.
 func (l *List) Move(id string, n int) bool {
