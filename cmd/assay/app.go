@@ -42,6 +42,7 @@ func (s *session) app(ctx context.Context, o tui.Options, opts engine.Options) e
 		defer b.wait()
 		version, _ := buildVersion()
 		o.Store, o.Version, o.Environ, o.Now = db, version, s.environ, time.Now
+		o.Annotator = s.person()
 		o.CrashDir = filepath.Dir(s.file())
 		o.Engine, o.Dir = s.newEngine(db, nil), filepath.Dir(s.file())
 		o.Recipes = offered()
