@@ -197,7 +197,7 @@ func (b *bench) rows(ctx context.Context, scorer string) ([]grade.TrustRow, erro
 		if !ok { // the rollout is not done: nobody judges it
 			continue
 		}
-		row.Gold, row.Kind, row.Diagnostic = g.pass, g.kind, g.diagnostic
+		row.Gold, row.Kind, row.Diagnostic, row.Inclusion = g.pass, g.kind, g.diagnostic, g.chance
 		rows = append(rows, row)
 	}
 	return rows, nil

@@ -15,7 +15,8 @@ const TrustReportKind = "trust"
 
 // TrustOptions are what a trust report is asked to look at beside the labels.
 type TrustOptions struct {
-	// Probes asks the judge about replies that a policy would try first.
+	// Probes asks the judge about replies that a policy would try first, and twice about
+	// the same ones.
 	Probes bool
 	// Compare are judges to measure on the same gold. Rows that one has not judged are
 	// judged now and appended; the run's reward stays what it is.
@@ -93,7 +94,7 @@ func (e *Engine) Trust(ctx context.Context, runID string, o TrustOptions) (*Trus
 		return nil, err
 	}
 	if o.Probes {
-		if in.Probes, err = e.probe(ctx, run); err != nil {
+		if in.Probes, in.Repeats, err = e.probe(ctx, run); err != nil {
 			return nil, err
 		}
 	}
@@ -232,32 +233,37 @@ func agreement(r *grade.TrustReport) float64 {
 const probeRows = 2 * grade.MinProbeRows
 
 // probe tries the hacks that a policy finds first on the judge that gives the run its
-// reward.
-func (e *Engine) probe(ctx context.Context, run *record.Run) ([]grade.ProbeResult, error) {
+// reward, and asks it about the same rows twice.
+func (e *Engine) probe(ctx context.Context, run *record.Run) ([]grade.ProbeResult, *grade.Repeats, error) {
 	p, err := e.benchJudge(ctx, run, run.Scorer)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer p.close()
 	reward, closer, err := e.reward(p.recipe.Dir, p.recipe.Grade.Reward)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if closer != nil {
 		defer closer()
 	}
 	ids, err := e.rowsToProbe(ctx, run)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var cases []grade.Case
 	for s, err := range e.Source.Samples(ctx, run.ID, record.SampleQuery{Rollouts: ids}) {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		cases = append(cases, caseOf(run, s))
 	}
-	return grade.Probe(ctx, *reward.Judge, cases, run.PassThreshold)
+	probes, err := grade.Probe(ctx, *reward.Judge, cases, run.PassThreshold)
+	if err != nil {
+		return nil, nil, err
+	}
+	repeats, err := grade.Rejudge(ctx, *reward.Judge, cases, run.PassThreshold)
+	return probes, repeats, err
 }
 
 // rowsToProbe draws rows of both verdicts, by chance of their own.

@@ -88,6 +88,9 @@ func writeTrust(w io.Writer, r *engine.TrustReport) {
 	writeSkipped(w, r)
 	writePeople(w, r)
 	writeProbes(w, r.Probes)
+	if r.Repeats != nil {
+		fmt.Fprintf(w, "  asked twice: %s\n", r.Repeats.Says)
+	}
 	writeCompared(w, r)
 }
 

@@ -51,6 +51,10 @@ func TestCrookedFailsAndFairIsTrusted(t *testing.T) {
 		}
 	}
 
+	if r.Repeats == nil || !r.Repeats.Deterministic || r.Repeats.Same.Value != nil {
+		t.Errorf("asked twice, a builtin judge repeats itself, and that is no evidence: %+v", r.Repeats)
+	}
+
 	p.must("grade", "last", "--judge", "builtin:fair")
 	r, code = p.trust("last", "--probes")
 	if r.Headline != grade.Trusted || !r.OK || code != exitOK || r.Looked != 50 {
