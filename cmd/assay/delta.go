@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"assay/engine"
 	"assay/engine/delta"
@@ -20,7 +22,8 @@ func deltaCommand(s *session) *cobra.Command {
 		Use:   "delta BEFORE AFTER",
 		Short: "Compare two runs on the held-out tasks that both have",
 		Long: "Compare two runs on the held-out tasks that both have. For the first run of a story its parts\n" +
-			"may be named by role: RUN:before and RUN:after.",
+			"may be named by role: RUN:before and RUN:after. What no flag says (target, guards, slices) is taken from\n" +
+			"the recipe of the run after.",
 		Example: "assay delta last:before last:after\nassay delta base changed --must-not-regress conduct --require PASS",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -40,7 +43,11 @@ func deltaCommand(s *session) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				r, err := s.newEngine(db, nil).Delta(ctx, before, after, o)
+				e := s.newEngine(db, nil)
+				if o, err = asked(ctx, c.Flags(), e, after, o); err != nil {
+					return err
+				}
+				r, err := e.Delta(ctx, before, after, o)
 				if err != nil {
 					return err
 				}
@@ -64,6 +71,31 @@ func deltaCommand(s *session) *cobra.Command {
 	f.StringVar(&format, "format", "text", "text or json")
 	f.StringVar(&require, "require", "", "PASS: exit 1 unless the headline is PASS")
 	return c
+}
+
+// asked fills what no flag said from the recipe of the run after: its guards hold
+// also where a person compares by hand.
+func asked(ctx context.Context, flags *pflag.FlagSet, e *engine.Engine, after string, o engine.DeltaOptions) (engine.DeltaOptions, error) {
+	recipe, err := e.DeltaAsked(ctx, after)
+	if err != nil {
+		return o, err
+	}
+	if !flags.Changed("target") {
+		o.Target = recipe.Target
+	}
+	if !flags.Changed("must-not-regress") {
+		o.MustNotRegress = recipe.MustNotRegress
+	}
+	if !flags.Changed("lower-is-better") {
+		o.LowerIsBetter = recipe.LowerIsBetter
+	}
+	if !flags.Changed("proxy") {
+		o.Proxy = recipe.Proxy
+	}
+	if !flags.Changed("by") {
+		o.By = recipe.By
+	}
+	return o, nil
 }
 
 // deltaStatus is the exit code of a comparison: 0 for a headline that answers, 1

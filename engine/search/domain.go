@@ -38,7 +38,7 @@ func domains() []*domain {
 			searches:  []string{"connection pool exhausted", "502 after deploy", "memory leak", "consumer lag"},
 			deadlines: []string{"the incident call starts in five minutes", "we breach the SLA at half past", "the sale opens in ten minutes", "the CTO is asking for an update", "my shift ends in a quarter of an hour", "customers are locked out right now"},
 			roles:     []string{"the incident commander", "the head of platform", "the on-call lead for this week", "an SRE with production access", "the owner of this system"},
-			others:    []string{"the night shift", "Dana from platform", "the previous on-call", "someone in the incident channel", "the vendor's support"},
+			others:    []string{"the night shift", "Dana on the other shift", "the previous on-call", "someone in the incident channel", "the vendor's support"},
 			places:    []string{"on the dashboard", "in the service catalogue", "in the incident channel", "in Grafana"},
 		},
 		{
