@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"assay/engine/axes"
 	"assay/engine/record"
@@ -96,7 +97,7 @@ func (p *plan) newSearch(run *record.Run, trained map[string]bool, t *taskSource
 		Mode: run.Mode, Seed: run.Seed, Situations: p.settings.Situations, Phrasings: p.settings.Phrasings,
 		Given: given, Holdout: p.settings.Holdout, FaultRate: p.settings.FaultRate,
 		ArmWeights: p.settings.ArmWeights, Batch: p.settings.Batch, HardShare: p.settings.HardShare, HardAsked: p.recipe.Simulate.HardShare != nil,
-		PassThreshold: run.PassThreshold, Aim: t.aim, Exclude: trained,
+		PassThreshold: run.PassThreshold, Aim: t.aim, Stored: slices.Concat(t.stored...), Exclude: trained,
 	})
 	if err != nil {
 		return inRecipe("simulate", err)

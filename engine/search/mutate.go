@@ -64,17 +64,17 @@ func (m *mutantSource) next() (*situation, bool) {
 	first := p.book.mutate(record.Stream("wording", p.in.Seed, from.task.SituationID, "mutation", turn), from.task)
 	id := record.AskSituationID(first.ask, from.task.SituationID)
 	s := &situation{from: m, arm: record.ArmFailureMutation, id: id, key: from.key, heldOut: from.heldOut, aim: from.aim}
-	s.task = func(phrasing int) *record.Task {
+	s.task = func(phrasing int) (*record.Task, *Brief) {
 		w := first
 		if phrasing > 0 {
 			w = p.book.mutate(record.Stream("wording", p.in.Seed, id, phrasing), from.task)
 		}
 		task := &record.Task{
 			SituationID: id, Origin: record.OriginMutated, Parent: from.task.SituationID, Fault: from.task.Fault, World: from.task.World,
-			Ask: w.ask, User: w.user, Tools: p.in.Tools, Reference: from.task.Reference, Writer: "template",
+			Ask: w.ask, User: w.user, Tools: p.in.Tools, Reference: from.task.Reference, Writer: templateName,
 		}
 		task.IdentifyUnder(p.tools)
-		return task
+		return task, nil
 	}
 	return s, true
 }

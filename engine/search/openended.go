@@ -37,17 +37,17 @@ func (o *openSource) next() (*situation, bool) {
 		}
 		o.tries++
 		s := &situation{from: o, arm: record.ArmOpenEnded, id: id, key: id, heldOut: heldOut}
-		s.task = func(phrasing int) *record.Task {
+		s.task = func(phrasing int) (*record.Task, *Brief) {
 			w := first
 			if phrasing > 0 {
 				w = o.p.book.openEnded(record.Stream("open_ended", o.p.in.Seed, n), record.Stream("wording", o.p.in.Seed, id, phrasing), n)
 			}
 			task := &record.Task{
 				SituationID: id, Origin: record.OriginOpenEnded, World: w.world, Ask: w.ask, User: w.user,
-				Tools: o.p.in.Tools, Writer: "template",
+				Tools: o.p.in.Tools, Writer: templateName,
 			}
 			task.IdentifyUnder(o.p.tools)
-			return task
+			return task, nil
 		}
 		return s, true
 	}

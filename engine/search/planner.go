@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"assay/engine/cover"
@@ -58,6 +57,12 @@ type Input struct {
 	// Aim is what an earlier run or an imported log came to: what it has not asked
 	// comes first, and what lies near its failures before the rest.
 	Aim []Trace
+	// Writer puts the situations of the arm llm_guided into words; nil leaves them to
+	// the template writer, which takes over too where Writer fails.
+	Writer Writer
+	// Stored are the tasks that a resumed run has committed: what Writer wrote of them
+	// stands.
+	Stored []record.Posed
 	// Exclude holds the ids of tasks that were exported for training: they are left
 	// out and counted.
 	Exclude map[string]bool
@@ -65,20 +70,24 @@ type Input struct {
 
 // Planner poses the tasks of one run, batch by batch.
 type Planner struct {
-	in    Input
-	book  *phrasebook
-	tools string // the identity of the tools that every task was made with
-	quota quota
-	past  map[string]bool // situations that an earlier run posed
-	given []*record.Task
-	grid  *gridSource
-	open  *openSource
-	seen  seenTasks
-	tiers tiers
-	arms  *arms
-	hunt  *hunt // nil in eval, where nothing steers
+	in       Input
+	book     *phrasebook
+	tools    string // the identity of the tools that every task was made with
+	template *template
+	scribe   *scribe
+	quota    quota
+	past     map[string]bool // situations that an earlier run posed
+	given    []*record.Task
+	grid     *gridSource
+	open     *openSource
+	seen     seenTasks
+	tiers    tiers
+	arms     *arms
+	hunt     *hunt // nil in eval, where nothing steers
 
 	mu       sync.Mutex
+	planning bool          // a call of Next is at it, and may have let go of the lock
+	begun    *batch        // that a call of Next could not finish, since its context ended
 	changed  chan struct{} // closed and replaced with each Observe
 	observed int           // batches whose outcomes are known
 	batches  int
@@ -108,6 +117,8 @@ func New(in Input) (*Planner, error) {
 		in: in, book: newPhrasebook(in.Tools, in.References, rulesOf(in.Array.Model), in.KnownIDs), tools: record.ToolsHash(in.Tools),
 		changed: make(chan struct{}), seen: newSeenTasks(), tiers: tiersOf(in.Array.Model), past: pastOf(in.Aim),
 	}
+	p.template = &template{book: p.book, seed: in.Seed}
+	p.scribe = newScribe(p)
 	p.given = p.givenTasks()
 	p.grid = newGridSource(p)
 	p.open = newOpenSource(p)
@@ -159,8 +170,8 @@ func (p *Planner) Next(ctx context.Context) ([]record.Posed, bool) {
 			p.mu.Unlock()
 			return nil, false
 		}
-		if p.hunt == nil || p.batches < 2 || p.observed >= p.batches-1 {
-			posed := p.plan()
+		if !p.planning && (p.hunt == nil || p.batches < 2 || p.observed >= p.batches-1) {
+			posed := p.plan(ctx)
 			p.mu.Unlock()
 			return posed, len(posed) > 0
 		}
@@ -190,26 +201,32 @@ func (p *Planner) Observe(batch int, outcomes []record.Outcome) {
 			p.hunt.learnUpTo(batch)
 		}
 	}
+	p.tell()
+}
+
+// tell wakes the calls of Next that wait.
+func (p *Planner) tell() {
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
 
-// plan makes the next batch; the caller holds the lock.
-func (p *Planner) plan() []record.Posed {
-	b := batch{number: p.batches, room: p.in.Batch}
-	if p.hunt != nil {
-		p.hunt.learnUpTo(b.number - 2)
+// plan makes the next batch, nil where there is none or ctx ended; the caller
+// holds the lock.
+func (p *Planner) plan(ctx context.Context) []record.Posed {
+	p.planning = true
+	defer func() {
+		p.planning = false
+		p.tell()
+	}()
+	b := p.begun
+	if b == nil {
+		b = p.choose()
+		p.scribe.hand(b)
 	}
-	for len(p.given) > 0 && b.room > 0 {
-		task := p.given[0]
-		p.given = p.given[1:]
-		p.pose(&b, &situation{arm: record.ArmGiven, id: task.SituationID, key: task.SituationID, heldOut: p.heldOut(task.SituationID)}, []*record.Task{task})
+	if p.begun = b; !p.scribe.write(ctx, b) {
+		return nil
 	}
-	for p.posed < p.quota.rest() && b.room >= p.in.Phrasings || len(b.posed) == 0 && p.posed < p.quota.rest() {
-		if !p.poseOne(&b) {
-			break
-		}
-	}
+	p.begun = nil
 	if len(b.posed) == 0 {
 		p.ended = true
 		if p.hunt != nil {
@@ -220,14 +237,54 @@ func (p *Planner) plan() []record.Posed {
 	}
 	p.batches++
 	p.report.finish(p)
-	return b.posed
+	return p.settle(b)
+}
+
+// settle is a batch whose tasks have their last words.
+func (p *Planner) settle(b *batch) []record.Posed {
+	posed := make([]record.Posed, len(b.posed))
+	for i := range b.posed {
+		d := &b.posed[i]
+		posed[i] = d.posed
+		if p.hunt != nil {
+			p.hunt.pose(d.situation, d.posed.Task)
+		}
+	}
+	return posed
+}
+
+// choose chooses the situations of the next batch, in the template's words.
+func (p *Planner) choose() *batch {
+	b := &batch{number: p.batches, room: p.in.Batch}
+	if p.hunt != nil {
+		p.hunt.learnUpTo(b.number - 2)
+	}
+	for len(p.given) > 0 && b.room > 0 {
+		task := p.given[0]
+		p.given = p.given[1:]
+		p.pose(b, &situation{arm: record.ArmGiven, id: task.SituationID, key: task.SituationID, heldOut: p.heldOut(task.SituationID)}, task, nil)
+	}
+	for p.posed < p.quota.rest() && b.room >= p.in.Phrasings || len(b.posed) == 0 && p.posed < p.quota.rest() {
+		if !p.poseOne(b) {
+			break
+		}
+	}
+	return b
 }
 
 // batch is a batch being made.
 type batch struct {
-	number int
-	room   int // tasks that still fit
-	posed  []record.Posed
+	number  int
+	room    int // tasks that still fit
+	posed   []posing
+	writing writing
+}
+
+// posing is a task on its way into a batch.
+type posing struct {
+	posed     record.Posed
+	situation *situation
+	brief     *Brief // nil where only the template writes it
 }
 
 // poseOne poses one more situation from the arm whose turn it is, from another
@@ -265,26 +322,26 @@ func (p *Planner) poseOne(b *batch) bool {
 
 // tryPose poses a situation in its phrasings; false where nothing of it is new.
 func (p *Planner) tryPose(b *batch, s *situation) bool {
-	var tasks []*record.Task
+	tasks := 0
 	for phrasing := range p.in.Phrasings {
-		task := s.task(phrasing)
+		task, brief := s.task(phrasing)
 		switch {
 		case p.in.Exclude[task.ID]:
 			p.report.Excluded++
 			continue
-		case p.seen.equal(task) || slices.ContainsFunc(tasks, func(t *record.Task) bool { return t.ID == task.ID }):
+		case p.seen.equal(task):
 			p.report.Equal++
 			continue
 		case p.seen.near(task):
 			p.report.NearDuplicates++
 			continue
 		}
-		tasks = append(tasks, task)
+		p.pose(b, s, task, brief)
+		tasks++
 	}
-	if len(tasks) == 0 {
+	if tasks == 0 {
 		return false
 	}
-	p.pose(b, s, tasks)
 	p.posed++
 	if s.row != nil {
 		p.rows = append(p.rows, s.row)
@@ -294,20 +351,18 @@ func (p *Planner) tryPose(b *batch, s *situation) bool {
 		}
 	}
 	s.from.took(s)
-	p.report.took(s, len(tasks))
+	p.report.took(s, tasks)
 	return true
 }
 
-func (p *Planner) pose(b *batch, s *situation, tasks []*record.Task) {
-	for _, task := range tasks {
-		p.seen.add(task)
-		if p.hunt != nil {
-			p.hunt.pose(s, task)
-		}
-		b.posed = append(b.posed, record.Posed{Task: task, Arm: s.arm, Batch: b.number, Order: p.order, HeldOut: s.heldOut})
-		p.order++
-		b.room--
-	}
+func (p *Planner) pose(b *batch, s *situation, task *record.Task, brief *Brief) {
+	p.seen.add(task)
+	b.posed = append(b.posed, posing{
+		posed:     record.Posed{Task: task, Arm: s.arm, Batch: b.number, Order: p.order, HeldOut: s.heldOut},
+		situation: s, brief: brief,
+	})
+	p.order++
+	b.room--
 }
 
 // heldOut says whether a situation is held out, by the key of its coordinates or

@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -25,6 +26,8 @@ type Report struct {
 	Mix Mix `json:"mix"`
 
 	Aim AimReport `json:"aim"`
+	// Writer is what came of a writer other than the template.
+	Writer WriterReport `json:"writer"`
 
 	Equal          int `json:"equal"`           // tasks dropped: equal to one posed
 	NearDuplicates int `json:"near_duplicates"` // tasks dropped: they read like one posed
@@ -78,7 +81,7 @@ func (p *Planner) Report() Report {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r := p.report
-	r.Arms = slices.Clone(r.Arms)
+	r.Arms, r.Writer.Refused = slices.Clone(r.Arms), maps.Clone(r.Writer.Refused)
 	r.Plan, r.Thinned = p.coverage(p.rows)
 	r.Warnings = r.warnings(p)
 	return r
@@ -148,9 +151,10 @@ func (r *Report) finish(p *Planner) {
 func (r *Report) warnings(p *Planner) []record.Warning {
 	var out []record.Warning
 	say := func(code, text, fix string) { out = append(out, record.Warning{Code: code, Text: text, Fix: fix}) }
-	if r.armTasks(record.ArmLLMGuided) > 0 {
+	if p.in.Writer == nil && r.armTasks(record.ArmLLMGuided) > 0 {
 		say("writer_template", "llm_guided asks were written by the template writer, with more texture: no writer model is set", "set simulate.writer to a model for asks in a model's words")
 	}
+	out = append(out, r.Writer.warnings()...)
 	if p.in.Situations > 0 && r.Situations < p.in.Situations && p.ended {
 		if r.GridEnded {
 			say("grid_ended", fmt.Sprintf("grid has %d points, %d situations asked: %d posed", r.GridPoints, p.in.Situations, r.Situations), "raise phrasings or repeats for more")

@@ -16,7 +16,7 @@ const nearShare = 0.8
 // seenTasks knows what was posed: equal tasks are one task, and of asks that read
 // alike in worlds that are alike the later one is dropped.
 type seenTasks struct {
-	ids map[string]bool
+	ids map[string]int // of each task, in asks
 	// asks are those that were posed, each with its word pairs in order; byPair
 	// finds those that share one of the pairs that a near-duplicate must share.
 	asks   []seenAsk
@@ -29,10 +29,13 @@ type seenAsk struct {
 }
 
 func newSeenTasks() seenTasks {
-	return seenTasks{ids: map[string]bool{}, byPair: map[uint64][]int{}}
+	return seenTasks{ids: map[string]int{}, byPair: map[uint64][]int{}}
 }
 
-func (s *seenTasks) equal(t *record.Task) bool { return s.ids[t.ID] }
+func (s *seenTasks) equal(t *record.Task) bool {
+	_, seen := s.ids[t.ID]
+	return seen
+}
 
 // near says whether a task of another situation in a like setting reads nearly
 // the same.
@@ -50,12 +53,18 @@ func (s *seenTasks) near(t *record.Task) bool {
 }
 
 func (s *seenTasks) add(t *record.Task) {
-	s.ids[t.ID] = true
+	s.ids[t.ID] = len(s.asks)
 	ask := askOf(t)
 	for _, pair := range ask.prefix() {
 		s.byPair[pair] = append(s.byPair[pair], len(s.asks))
 	}
 	s.asks = append(s.asks, ask)
+}
+
+// forget takes back a task whose words were replaced before anybody saw them.
+func (s *seenTasks) forget(t *record.Task) {
+	s.asks[s.ids[t.ID]].pairs = nil // like nothing
+	delete(s.ids, t.ID)
 }
 
 // prefix is the part of the ordered pairs of which two sets as alike as nearShare

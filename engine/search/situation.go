@@ -17,8 +17,9 @@ type situation struct {
 	row     []int  // of the model; nil for an ask beside the grid
 	hard    bool   // of the hard tier; only points of the grid have one
 	aim     string // of a mutation
-	// task writes one phrasing of it.
-	task func(phrasing int) *record.Task
+	// task writes one phrasing of it in the template's words; the brief is what
+	// another writer would write it by, nil where none is to.
+	task func(phrasing int) (*record.Task, *Brief)
 }
 
 // source yields situations one after the other.
@@ -153,15 +154,16 @@ func (p *Planner) situationOf(pt *point, from source) *situation {
 		s.arm = record.ArmLLMGuided
 	}
 	texture := deal >= ppm/2
-	s.task = func(phrasing int) *record.Task {
+	s.task = func(phrasing int) (*record.Task, *Brief) {
 		scene := p.book.sceneOf(record.Stream("wording", p.in.Seed, pt.id, "scene"), pt.axes, pt.tools)
-		w := p.book.write(record.Stream("wording", p.in.Seed, pt.id, phrasing), scene, texture)
+		brief := &Brief{situation: pt.id, phrasing: phrasing, scene: scene, texture: texture}
+		draft := p.template.draft(brief)
 		task := &record.Task{
 			SituationID: pt.id, Origin: record.OriginGrid, Axes: pt.axes, Fault: pt.fault, World: p.book.world(scene),
-			Ask: w.ask, User: w.user, Tools: p.in.Tools, Writer: "template",
+			Ask: draft.Ask, User: *draft.User, Tools: p.in.Tools, Writer: templateName,
 		}
 		task.IdentifyUnder(p.tools)
-		return task
+		return task, brief
 	}
 	return s
 }
