@@ -63,7 +63,6 @@ func (s *simulation) settled(ctx context.Context, rows []finished) error {
 	for i := range rows {
 		s.advance(rows[i].group, &outcomes[i])
 	}
-	s.callOff(failuresToStop)
 	return s.closeBatches(ctx)
 }
 
@@ -76,26 +75,15 @@ func (s *simulation) count(o *record.Outcome) {
 			c.Lost = map[record.Cause]int{}
 		}
 		c.Lost[r.Cause]++
-		if s.blocked == "" && r.Cause != record.CauseInterrupted {
-			s.blocked = r.Error
-		}
 		return
 	}
 	s.tally.Add(r.Steps)
 	c.Done++
 	s.back[r.Key.TaskID] = true
-	silent := r.FinalText == ""
 	for i := range r.Steps {
-		switch step := &r.Steps[i]; step.Kind {
-		case record.StepTool:
+		if r.Steps[i].Kind == record.StepTool {
 			c.Calls++
-			silent = false
-		case record.StepText:
-			silent = silent && step.Text == ""
 		}
-	}
-	if silent {
-		s.empties++
 	}
 	if reward := o.Reward(); reward != nil {
 		c.Graded++

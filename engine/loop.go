@@ -73,7 +73,9 @@ type simulation struct {
 	writing  bool
 	started  int // rollouts begun, those on disk included: what a budget counts
 	spent    record.Usage
-	empties  int
+	answered int         // rollouts that came back with a reply
+	silent   int         // of those, without a word or a call
+	failed   int         // rollouts that the agent lost
 	blocked  record.Text // the first error of a rollout that the agent lost
 	stop     record.StopReason
 	graceEnd <-chan time.Time
@@ -316,16 +318,44 @@ func (s *simulation) came(f finished) {
 		s.spent.Cost += u.Cost
 	}
 	s.waiting = append(s.waiting, f)
+	s.hear(r)
+	s.callOff(failuresToStop)
+}
+
+// hear notes how a rollout ended, as soon as it is back: a slow disk must not let
+// an agent that only fails fill a run.
+func (s *simulation) hear(r *record.Rollout) {
+	if r.Status == record.StatusLost {
+		if r.Cause == record.CauseAgent {
+			s.failed++
+		}
+		if s.blocked == "" && r.Cause != record.CauseInterrupted {
+			s.blocked = r.Error
+		}
+		return
+	}
+	s.answered++
+	silent := r.FinalText == ""
+	for i := range r.Steps {
+		switch step := &r.Steps[i]; step.Kind {
+		case record.StepTool:
+			silent = false
+		case record.StepText:
+			silent = silent && step.Text == ""
+		}
+	}
+	if silent {
+		s.silent++
+	}
 }
 
 // callOff stops a run whose agent has only failed, or only said nothing, in the
 // first rollouts that came back.
 func (s *simulation) callOff(after int) {
-	c := &s.run.Counts
-	switch lost := c.Lost[record.CauseAgent]; {
-	case c.Done == 0 && lost > 0 && lost >= after:
+	switch {
+	case s.answered == 0 && s.failed >= after:
 		s.halt(record.StoppedAgentFailed)
-	case c.Done > 0 && s.empties == c.Done && s.empties >= after:
+	case s.answered > 0 && s.silent == s.answered && s.silent >= after:
 		s.halt(record.StoppedEmptyReplies)
 	}
 }

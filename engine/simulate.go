@@ -37,6 +37,7 @@ func (s *story) simulate(ctx context.Context, run *record.Run, a *arm, tasks *ta
 		}
 		for _, o := range past.rows {
 			sim.count(o)
+			sim.hear(&o.Rollout)
 		}
 	}
 	run.Warnings = append(run.Warnings, tasks.warnings...)
