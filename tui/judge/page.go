@@ -113,15 +113,17 @@ func (m *Model) heading(title string) {
 // barWidth is as wide as tells a twentieth apart. Convention.
 const barWidth = 20
 
+// roomForBar is the width from which a bar leaves room for the floor behind it.
+const roomForBar = 82
+
 // nameWidth holds the longest name of a figure.
 const nameWidth = 24
 
 // figure adds a number with its interval as a bar; floor is NaN for a number that is
 // held against none.
-func (m *Model) figure(name string, e stats.Estimate, floor float64, note string) {
+func (m *Model) figure(name string, e stats.Estimate, floor float64) {
 	in := ui.NewInterval(e.Value, e.Lo, e.Hi)
-	note = ui.CleanLine(note)
-	m.addLine(line{probe: -1, row: -1, text: fmt.Sprintf("%s %s %s %s", name, ui.Share(in.Value), in.Bounds(), note), draw: func(width int, look ui.Look) []string {
+	m.addLine(line{probe: -1, row: -1, text: fmt.Sprintf("%s %s %s, n %d", name, ui.Share(in.Value), in.Bounds(), e.N), draw: func(width int, look ui.Look) []string {
 		t := m.theme
 		base := t.Base(look)
 		mark, style := t.Finished(), t.Accent
@@ -136,16 +138,13 @@ func (m *Model) figure(name string, e stats.Estimate, floor float64, note string
 			style = mark.Style
 		}
 		spans := []ui.Span{transcript.Cursor(t, look), ui.S(mark.Style, " "+mark.Sign+" "), ui.S(t.Text, ui.Pad(name, nameWidth)+" ")}
-		if width >= 76 {
+		if width >= roomForBar {
 			spans = append(append(spans, ui.IntervalBar(t, style, barWidth, in)...), ui.S(base, "  "))
 		}
 		spans = append(spans, ui.S(t.Strong, ui.PadLeft(ui.Share(in.Value), 4)), ui.S(t.Quiet, " "+ui.Pad(in.Bounds(), 12)))
 		if !math.IsNaN(floor) {
 			spans = append(spans, ui.S(t.Quiet, "  floor "), ui.S(t.Text, ui.Share(floor)))
-		}
-		if note != "" {
-			spans = append(spans, ui.S(t.Quiet, "  "+note))
-		} else if math.IsNaN(floor) {
+		} else {
 			spans = append(spans, ui.S(t.Quiet, fmt.Sprintf("  n %d", e.N)))
 		}
 		return []string{ui.Row(width, base, spans...)}

@@ -56,21 +56,21 @@ func times(n int) string {
 
 func (m *Model) floors(r *engine.TrustReport) {
 	m.heading("Floors, at the lower end of the interval")
-	m.figure("agreement", r.Agreement, stats.AgreementFloor, "")
-	m.figure("kappa", r.Kappa, stats.KappaFloor, "")
+	m.figure("agreement", r.Agreement, stats.AgreementFloor)
+	m.figure("kappa", r.Kappa, stats.KappaFloor)
 	m.count("labels that count", r.N, stats.TrustMinLabels)
 	c := r.Confusion
 	m.count("of them gold passes", c.TP+c.FN, stats.TrustMinOfClass)
 	m.count("of them gold fails", c.FP+c.TN, stats.TrustMinOfClass)
 	m.heading("Errors")
-	m.figure("passes what gold fails", r.PassWhenGoldFail, math.NaN(), "")
-	m.figure("fails what gold passes", r.FailWhenGoldPass, math.NaN(), "")
-	m.figure("AC1", r.AC1, math.NaN(), "")
+	m.figure("passes what gold fails", r.PassWhenGoldFail, math.NaN())
+	m.figure("fails what gold passes", r.FailWhenGoldPass, math.NaN())
+	m.figure("AC1", r.AC1, math.NaN())
 	if c := r.Corrected; c != nil {
 		m.heading("The run's pass rate, " + strings.ReplaceAll(ui.CleanLine(c.Scope), "_", " ") + " tasks")
-		m.figure("the judge says", c.JudgeOnly, math.NaN(), "")
-		m.figure("gold alone", c.GoldOnly, math.NaN(), "")
-		m.figure("corrected by gold", c.Corrected, math.NaN(), "")
+		m.figure("the judge says", c.JudgeOnly, math.NaN())
+		m.figure("gold alone", c.GoldOnly, math.NaN())
+		m.figure("corrected by gold", c.Corrected, math.NaN())
 		if c.Missing > 0 {
 			m.say(m.theme.Unjudged(), quiet, fmt.Sprintf("%d more tasks need a label before the corrected rate has an interval", c.Missing))
 		}
@@ -86,7 +86,7 @@ func (m *Model) count(name string, n, floor int) {
 			mark = t.Fail()
 		}
 		spans := []ui.Span{transcript.Cursor(t, look), ui.S(mark.Style, " "+mark.Sign+" "), ui.S(t.Text, ui.Pad(name, nameWidth)+" ")}
-		if width >= 76 {
+		if width >= roomForBar {
 			spans = append(append(spans, ui.Progress(t, mark.Style, barWidth, n, floor)...), ui.S(t.Text, "  "))
 		}
 		spans = append(spans, ui.S(t.Strong, ui.PadLeft(ui.Count(n), 4)), ui.S(t.Quiet, ui.Spaces(13)+"  floor "), ui.S(t.Text, fmt.Sprint(floor)))
@@ -102,7 +102,7 @@ func (m *Model) confusion(r *engine.TrustReport) {
 			t := m.theme
 			one, other := right(t)
 			return []string{ui.Row(width, t.Base(look), transcript.Cursor(t, look), ui.S(style(t), "   "+ui.Pad(name, nameWidth)+" "),
-				ui.S(one, ui.PadLeft(pass, 12)), ui.S(other, ui.PadLeft(fail, 12)))}
+				ui.S(one, ui.PadLeft(pass, 12)), ui.S(other, ui.PadLeft(fail, 14)))}
 		}})
 	}
 	row("", "judge passes", "judge fails", quiet, func(t ui.Theme) (ui.Style, ui.Style) { return t.Quiet, t.Quiet })
@@ -113,16 +113,15 @@ func (m *Model) confusion(r *engine.TrustReport) {
 func (m *Model) halves(r *engine.TrustReport) {
 	if h := r.Halves; h != nil {
 		m.heading("Halves of gold, agreement")
-		m.figure("tuning half", h.Tuning, math.NaN(), fmt.Sprintf("n %d", h.Tuning.N))
-		note := fmt.Sprintf("n %d", h.Other.N)
+		m.figure("tuning half", h.Tuning, math.NaN())
+		m.figure("other half", h.Other, math.NaN())
 		if h.Fitted {
-			note += "  the rubric reads as fitted to its examples"
+			m.say(m.theme.Fail(), plain, "the rubric reads as fitted to its examples")
 		}
-		m.figure("other half", h.Other, math.NaN(), note)
 	}
 	if c := r.CutRows; c != nil {
-		m.figure("cut transcripts", c.Cut, math.NaN(), "")
-		m.figure("whole transcripts", c.Whole, math.NaN(), "")
+		m.figure("cut transcripts", c.Cut, math.NaN())
+		m.figure("whole transcripts", c.Whole, math.NaN())
 	}
 }
 
@@ -220,11 +219,11 @@ func (m *Model) others(r *engine.TrustReport) {
 		return
 	}
 	m.heading("Other judges on the same gold, agreement")
-	m.figure(ui.Line(r.Judge, nameWidth), r.Agreement, math.NaN(), string(r.Headline))
+	m.figure(ui.Line(r.Judge, nameWidth), r.Agreement, math.NaN())
 	for i := range r.Others {
 		o := &r.Others[i]
-		m.figure(ui.Line(o.Judge, nameWidth), o.Agreement, math.NaN(),
-			fmt.Sprintf("%s; alone right on %d of %d, alone wrong on %d, p %.3f", o.Headline, o.Against.OnlySecond, o.Against.N, o.Against.OnlyFirst, o.Against.P))
+		m.figure(ui.Line(o.Judge, nameWidth), o.Agreement, math.NaN())
+		m.say(ui.Mark{}, quiet, fmt.Sprintf("%s; alone right on %d of %d, alone wrong on %d, p %.3f", o.Headline, o.Against.OnlySecond, o.Against.N, o.Against.OnlyFirst, o.Against.P))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -39,6 +40,7 @@ func (m *Model) saved(msg savedMsg) tea.Cmd {
 		return ui.Failed(fmt.Errorf("not saved, card %d: %w", msg.at+1, msg.err))
 	}
 	m.cards[msg.at].Verdict = msg.label.Verdict
+	m.given[msg.at] = msg.label.Tags
 	m.trail = append(m.trail, msg.at)
 	m.done++
 	m.spent += msg.label.Took
@@ -228,5 +230,5 @@ func (m *Model) perHour() (n int, ok bool) {
 	if m.done < least || m.spent < time.Second {
 		return 0, false
 	}
-	return int(float64(m.done) / m.spent.Hours()), true
+	return int(math.Round(float64(m.done) / m.spent.Hours())), true
 }

@@ -100,8 +100,9 @@ type Model struct {
 	reading ui.Question
 	ahead   ui.Question
 	saving  bool
-	trail   []int // cards labelled in this sitting, the last one last
-	done    int   // labels of this sitting, less those taken back
+	trail   []int            // cards labelled in this sitting, the last one last
+	given   map[int][]string // tags that went with labels of this sitting, by card
+	done    int              // labels of this sitting, less those taken back
 	spent   time.Duration
 	last    string // what was saved last
 	lastBad bool

@@ -188,6 +188,9 @@ func (m *Model) show() tea.Cmd {
 
 func (m *Model) put(c *card) {
 	m.shown = c
+	for _, name := range m.given[c.at] {
+		c.tags[name] = true
+	}
 	m.play.Reset()
 	m.play.Forget()
 	m.page.Reset()
@@ -270,7 +273,7 @@ func (m *Model) queueRead(msg queueMsg) tea.Cmd {
 		return nil
 	}
 	m.run, m.queue, m.queues, m.cards, m.tags, m.leaf = msg.run, msg.head, msg.queues, msg.cards, msg.tags, msg.leaf
-	m.trail, m.pane = nil, paneCard
+	m.trail, m.given, m.pane = nil, map[int][]string{}, paneCard
 	m.at = m.goal
 	if m.at < 0 || m.at >= len(m.cards) {
 		m.at = 0

@@ -198,13 +198,12 @@ func (m *Model) bought(width int) [][]ui.Span {
 	if !m.asked {
 		return append(rows, []ui.Span{ui.S(t.Quiet, "judge's numbers: hidden, J shows")})
 	}
-	tuning := m.meter.Tuning
-	rows = append(rows, []ui.Span{ui.S(t.Quiet, fmt.Sprintf("tuning half, %d labels", tuning.Agreement.N))},
-		m.figure("agreement", tuning.Agreement, stats.AgreementFloor), m.figure("kappa", tuning.Kappa, stats.KappaFloor))
 	if m.meter.CannotPass {
 		rows = append(rows, []ui.Span{ui.S(t.Warn, "! cannot pass within 200")})
 	}
-	return rows
+	tuning := m.meter.Tuning
+	return append(rows, []ui.Span{ui.S(t.Quiet, fmt.Sprintf("tuning half, %d", tuning.Agreement.N))},
+		m.figure("agreement", tuning.Agreement, stats.AgreementFloor), m.figure("kappa", tuning.Kappa, stats.KappaFloor))
 }
 
 // figure is a number with its interval and its floor; the mark says whether its lower
@@ -218,7 +217,7 @@ func (m *Model) figure(name string, e stats.Estimate, floor float64) []ui.Span {
 			mark = t.Pass()
 		}
 	}
-	return []ui.Span{ui.S(mark.Style, mark.Sign+" "), ui.S(t.Quiet, name+" "), ui.S(t.Text, ui.Share(in.Value)+" "+in.Bounds()), ui.S(t.Quiet, " floor "+ui.Share(floor))}
+	return []ui.Span{ui.S(mark.Style, mark.Sign+" "), ui.S(t.Quiet, name+" "), ui.S(t.Text, ui.Share(in.Value)+" "+in.Bounds()), ui.S(t.Quiet, " ≥"+ui.Share(floor))}
 }
 
 // strip is the same in a few lines below the card, where there is no room beside.
@@ -228,7 +227,7 @@ func (m *Model) strip(width int) []string {
 		var spans []ui.Span
 		for i, row := range rows {
 			if i > 0 {
-				spans = append(spans, ui.S(t.Line, "  ·  "))
+				spans = append(spans, ui.S(t.Line, " · "))
 			}
 			spans = append(spans, row...)
 		}
