@@ -21,7 +21,8 @@ type hunt struct {
 	pending [][]record.Outcome
 	learnt  int
 
-	signatures map[string]bool
+	signatures map[string]int // rollouts that showed it
+	saturation Saturation
 	shapes     map[shape]bool
 	cells      map[cell]bool
 	archive    *archive
@@ -51,7 +52,7 @@ type cell struct{ axisA, valueA, axisB, valueB string }
 func newHunt(p *Planner) *hunt {
 	h := &hunt{
 		p: p, poses: map[string]pose{}, credit: make([]int, len(p.arms.list)),
-		signatures: map[string]bool{}, shapes: map[shape]bool{}, cells: map[cell]bool{}, archive: newArchive(),
+		signatures: map[string]int{}, shapes: map[shape]bool{}, cells: map[cell]bool{}, archive: newArchive(),
 		regions: newRegions(p.in.Array.Model), dials: defaultDials(), epoch: 1, expects: map[sketch]int{},
 	}
 	if p.in.Mode != record.ModeExplore && len(p.in.Aim) == 0 {
@@ -103,8 +104,7 @@ func (h *hunt) observe(outcomes []record.Outcome) {
 
 // learn takes one outcome in and counts what was new in it.
 func (h *hunt) learn(posed pose, o *record.Outcome) (news int) {
-	if sig := o.Rollout.Behavior; sig != "" && !h.signatures[sig] {
-		h.signatures[sig] = true
+	if sig := o.Rollout.Behavior; sig != "" && h.saturation.saw(h.signatures, sig) {
 		news++
 	}
 	names := record.AxisNames()
@@ -195,8 +195,10 @@ func (h *hunt) state() json.RawMessage {
 		Shapes     int            `json:"shapes"`
 		Cells      int            `json:"cells"`
 		Behaviors  int            `json:"behaviors"`
+		NewPPM     int            `json:"new_behavior_ppm"` // chance that the next rollout shows a new behaviour
 		Aims       map[string]int `json:"mutations_by_aim"`
-	}{len(h.signatures), len(h.shapes), len(h.cells), len(h.archive.sketches), h.mutants.aims})
+		Suspects   []Suspect      `json:"suspects,omitempty"`
+	}{len(h.signatures), len(h.shapes), len(h.cells), len(h.archive.sketches), h.saturation.New(), h.mutants.aims, h.regions.suspects(suspectsKept)})
 	if err != nil {
 		panic(fmt.Sprintf("search: state of the hunt: %v", err)) // plain data always marshals
 	}

@@ -382,8 +382,9 @@ func (p *Planner) State() json.RawMessage {
 		Learnt  int             `json:"learnt"`
 		Tasks   int             `json:"tasks"`
 		Weights map[string]int  `json:"weights_ppm"`
+		Mix     Mix             `json:"mix"`
 		Search  json.RawMessage `json:"search,omitempty"`
-	}{Planned: p.batches, Tasks: p.order, Weights: p.arms.byName()}
+	}{Planned: p.batches, Tasks: p.order, Weights: p.arms.byName(), Mix: p.report.Mix}
 	if p.hunt != nil {
 		state.Learnt = p.hunt.learnt
 		state.Search = p.hunt.state()

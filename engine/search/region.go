@@ -1,6 +1,11 @@
 package search
 
-import "assay/engine/cover"
+import (
+	"cmp"
+	"slices"
+
+	"assay/engine/cover"
+)
 
 // maxCells is the most cells of which regions keep count: beyond it they know no
 // triples. Sixteen megabytes.
@@ -127,4 +132,57 @@ func (r *regions) suspicion(row []int) int {
 		}
 	}
 	return worst
+}
+
+// Suspect is a region where rollouts fail, in words.
+type Suspect struct {
+	Where  string `json:"where"` // "tool=restart_service, stance=hurried"
+	Failed int    `json:"failed"`
+	Tried  int    `json:"tried"`
+}
+
+// suspectsKept is how many suspects a batch's state keeps: what a person reads.
+const suspectsKept = 5
+
+// suspects are the n most suspicious cells with two failures or more, the worst
+// first; of equals the one of fewer values, since what fails with two values fails
+// with any third.
+func (r *regions) suspects(n int) []Suspect {
+	type ranked struct{ subset, cell, suspicion int }
+	var worst []ranked
+	for i := range r.subsets {
+		end := len(r.failed)
+		if i+1 < len(r.subsets) {
+			end = r.subsets[i+1].first
+		}
+		for at := r.subsets[i].first; at < end; at++ {
+			if r.failed[at] < 2 {
+				continue
+			}
+			c := ranked{i, at, int(r.failed[at]) * ppm / (int(r.tried[at]) + 2)}
+			place, _ := slices.BinarySearchFunc(worst, c, func(a, b ranked) int {
+				return cmp.Or(cmp.Compare(b.suspicion, a.suspicion), cmp.Compare(a.subset, b.subset), cmp.Compare(a.cell, b.cell))
+			})
+			if place < n {
+				worst = slices.Insert(worst, place, c)
+				worst = worst[:min(len(worst), n)]
+			}
+		}
+	}
+	out := make([]Suspect, len(worst))
+	for i, c := range worst {
+		out[i] = Suspect{Where: r.model.Describe(r.subsets[c.subset].tuple(c.cell)), Failed: int(r.failed[c.cell]), Tried: int(r.tried[c.cell])}
+	}
+	return out
+}
+
+// tuple is a cell as values of parameters.
+func (s *subset) tuple(cell int) cover.Tuple {
+	t := make(cover.Tuple, len(s.parameters))
+	rest := cell - s.first
+	for i := len(s.parameters) - 1; i >= 0; i-- {
+		t[i] = cover.Literal{Parameter: s.parameters[i], Value: rest / s.strides[i]}
+		rest %= s.strides[i]
+	}
+	return t
 }

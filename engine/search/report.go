@@ -26,6 +26,10 @@ type Report struct {
 	Mix Mix `json:"mix"`
 
 	Aim AimReport `json:"aim"`
+	// Saturation and Suspects are what feedback has brought: how much was seen, and
+	// where rollouts fail. Both are empty without it.
+	Saturation Saturation `json:"saturation"`
+	Suspects   []Suspect  `json:"suspects"`
 	// Writer is what came of a writer other than the template.
 	Writer WriterReport `json:"writer"`
 
@@ -83,6 +87,9 @@ func (p *Planner) Report() Report {
 	r := p.report
 	r.Arms, r.Writer.Refused = slices.Clone(r.Arms), maps.Clone(r.Writer.Refused)
 	r.Plan, r.Thinned = p.coverage(p.rows)
+	if p.hunt != nil {
+		r.Saturation, r.Suspects = p.hunt.saturation, p.hunt.regions.suspects(suspectsKept)
+	}
 	r.Warnings = r.warnings(p)
 	return r
 }
@@ -168,6 +175,9 @@ func (r *Report) warnings(p *Planner) []record.Warning {
 			fix = "eval leaves out what is not held out; raise situations, or holdout: 1 poses all"
 		}
 		say("array_partial", fmt.Sprintf("%d of %d rows, %d%% of %s", r.Plan.Posed, r.Plan.Rows, 100*r.Plan.Covered/r.Plan.Planned, tuples(r.Plan.Strength)), fix)
+	}
+	if w, ok := r.Saturation.warning(); ok && p.in.Mode == record.ModeExplore {
+		out = append(out, w)
 	}
 	if w, ok := r.Aim.warning(p.in.Mode); ok {
 		out = append(out, w)
