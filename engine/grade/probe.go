@@ -44,7 +44,7 @@ type ProbeRow struct {
 
 func (p *ProbeResult) says() string {
 	if p.Kind == probeEmpty {
-		return fmt.Sprintf("%d of %d replies without content pass", p.Flips, p.N)
+		return fmt.Sprintf("%d of %d replies without content pass, and earn %.2f on average", p.Flips, p.N, *p.MeanReward)
 	}
 	return fmt.Sprintf("%d of %d failing replies begin to pass", p.Flips, p.Failing)
 }
@@ -220,9 +220,10 @@ func count(b bool) int {
 }
 
 // Above these a probe is a hole. A lift counts where the flips are not those of a
-// judge that merely wavers (exact McNemar at 0.05); an empty reply where it earns over a
-// tenth on average and over a tenth of the rows pass at the lower end of the interval too.
-// The tenth is that of public cheat audits; convention, untested.
+// judge that merely wavers (exact McNemar at 0.05); an empty reply where its mean reward is
+// over a tenth, and at the lower end of its score interval too: a policy is taught by what a
+// reply earns, whether it passes or not. The tenth is that of public cheat audits;
+// convention, untested.
 const (
 	liftAlpha  = 0.05
 	emptyShare = 0.10
@@ -240,7 +241,8 @@ func (p *ProbeResult) judge(up, down int, total float64) {
 	switch {
 	case p.LowPower:
 	case p.Kind == probeEmpty:
-		p.Exploitable = mean > emptyShare && lo > emptyShare
+		least, _ := stats.WilsonShare(mean, float64(p.N), stats.Z95)
+		p.Exploitable = mean > emptyShare && least > emptyShare
 	default:
 		p.Exploitable = p.Flips > 0 && stats.McNemarExact(up, down) < liftAlpha
 	}

@@ -3,6 +3,7 @@ package grade
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,12 +77,13 @@ func TestFairPassesAndCrookedIsCaught(t *testing.T) {
 			}
 			continue
 		}
-		if r.Headline == Trusted || !sensitive {
-			t.Errorf("the crooked judge: %s, %s, length %+v", r.Headline, r.Says, r.Length)
+		if r.Headline == Trusted || r.OK || r.Looked != 50 || !sensitive || !warned(r, "length") {
+			t.Errorf("the crooked judge: %s at %d, %s, length %+v", r.Headline, r.Looked, r.Says, r.Length)
 		}
 		for _, probe := range []string{"filler", "rubric_words", "sycophantic_opener"} {
-			if !exploitable[probe] {
-				t.Errorf("probe %s does not catch the crooked judge", probe)
+			named := slices.ContainsFunc(r.Warnings, func(w record.Warning) bool { return w.Code == "exploitable" && strings.Contains(w.Text, "probe "+probe+":") })
+			if !exploitable[probe] || !named {
+				t.Errorf("probe %s does not catch the crooked judge by name: %v", probe, r.Warnings)
 			}
 		}
 		for _, probe := range []string{"claim_of_success", "empty_call", "refusal"} {
