@@ -78,7 +78,7 @@ func (e *Engine) command(p *plan, a *arm) (program, error) {
 		return program{}, inRecipe("agent.command", err)
 	}
 	a.filesHash = hash
-	config := agent.CommandConfig{Argv: spec.Command, Dir: p.recipe.Dir, Environ: e.Environ, Env: spec.Env}
+	config := e.commandConfig(spec.Command, p.recipe.Dir, spec.Env)
 	if err := config.Check(); err != nil {
 		return program{}, inRecipe("agent.command", err)
 	}
@@ -132,6 +132,13 @@ func (e *Engine) reward(dir string, r *RewardSpec) (*grade.RewardConfig, func(),
 	if j.Timeout != nil {
 		config.Timeout = time.Duration(*j.Timeout)
 	}
+	if j.Scale != nil {
+		scale, err := grade.ParseScale(j.Scale.JSON)
+		if err != nil {
+			return nil, nil, inRecipe("grade.reward.judge", err)
+		}
+		config.Scale = scale
+	}
 	if j.Builtin != "" {
 		judge, err := grade.NewBuiltinJudge(j.Builtin)
 		config.Name, config.Judge = "builtin:"+j.Builtin, judge
@@ -141,7 +148,7 @@ func (e *Engine) reward(dir string, r *RewardSpec) (*grade.RewardConfig, func(),
 	if err != nil {
 		return nil, nil, inRecipe("grade.reward.judge.command", err)
 	}
-	command := agent.CommandConfig{Argv: j.Command, Dir: dir, Environ: e.Environ, Env: j.Env}
+	command := e.commandConfig(j.Command, dir, j.Env)
 	if err := command.Check(); err != nil {
 		return nil, nil, inRecipe("grade.reward.judge.command", err)
 	}

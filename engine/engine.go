@@ -22,13 +22,16 @@ type Engine struct {
 	// Environ is the environment that commands are given their allowed names from,
 	// as os.Environ gives it.
 	Environ []string
+	// Masker takes the values of known keys out of what is told and kept; it learns
+	// those that a recipe hands to its programs. nil masks nothing.
+	Masker *record.Masker
 	// Functions are the Go agents that a recipe's agent.function may name.
 	Functions map[string]rollout.Agent
 }
 
 func (e *Engine) tell(ev Event) {
 	if e.Observe != nil {
-		e.Observe(ev)
+		e.Observe(e.masked(ev))
 	}
 }
 

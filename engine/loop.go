@@ -293,6 +293,9 @@ func (s *simulation) attempt(ctx context.Context, j job, key record.Key) record.
 			r.Status, r.Cause = record.StatusAborted, record.CauseInterrupted // its grade was cut short, so it is not done
 		}
 	}
+	// Not before the grades, which a key that was written out is a fault to; and what
+	// the search learns from is what a resume reads back.
+	s.engine.Masker.Outcome(&o)
 	return o
 }
 

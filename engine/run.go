@@ -33,6 +33,7 @@ type story struct {
 // it; what went wrong on the way (an agent that fails, a cut that is empty)
 // stands in the result.
 func (e *Engine) Run(ctx context.Context, r *Recipe, opts Options, control *Control) (*StoryResult, error) {
+	e.learn(r.variables())
 	if err := r.AskTools(ctx, e.Environ); err != nil {
 		return nil, r.locate(err)
 	}
@@ -160,7 +161,7 @@ func (s *story) end() *StoryResult {
 	if s.control.stopped() {
 		s.result.StoppedBecause = record.StoppedInterrupted
 	}
-	return &s.result
+	return s.result.masked(s.engine.Masker)
 }
 
 // describe fills the result from the first run.

@@ -45,7 +45,7 @@ func (s *story) simulate(ctx context.Context, run *record.Run, a *arm, tasks *ta
 	reason, err := sim.simulate(ctx)
 	s.finish(run, reason, sim, tasks)
 	if err != nil {
-		run.Error = record.Text(err.Error())
+		run.Error = record.Text(s.engine.Masker.Text(err.Error()))
 	}
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()

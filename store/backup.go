@@ -46,7 +46,11 @@ func (db *DB) Backup(ctx context.Context, file string) (err error) {
 // copyTo copies the store as it is at one moment, on a connection of its own: the
 // readers may not write anything, a copy included.
 func (db *DB) copyTo(ctx context.Context, file string) error {
-	pool, err := sql.Open("sqlite", dsn(db.path, "mode=ro&_error_rc=1&"+pragmas(fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()))))
+	params := "mode=ro&_error_rc=1&" + pragmas(fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()))
+	if db.closed {
+		params += immutable
+	}
+	pool, err := sql.Open("sqlite", dsn(db.path, params))
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -37,11 +38,17 @@ func TestMain(m *testing.M) {
 
 func runChild(job, path string, args []string) error {
 	ctx := context.Background()
-	db, err := Open(ctx, path, Options{})
+	open := Open
+	if job == "backup" {
+		open = OpenReadOnly
+	}
+	db, err := open(ctx, path, Options{})
 	if err != nil {
 		return err
 	}
 	switch job {
+	case "backup":
+		return errors.Join(db.Backup(ctx, args[0]), db.Close())
 	case "outcomes":
 		return childOutcomes(ctx, db, args[0])
 	case "labels":

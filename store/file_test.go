@@ -235,7 +235,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 // asNobody runs this test binary as a user with no rights, which root is not.
-func asNobody(t *testing.T, path string) string {
+func asNobody(t *testing.T, job string, args ...string) string {
 	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("only root can become another user")
@@ -254,8 +254,8 @@ func asNobody(t *testing.T, path string) string {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command(copied, path, "run9")
-	cmd.Env = []string{childVariable + "=hold", "TMPDIR=/tmp"}
+	cmd := exec.Command(copied, args...)
+	cmd.Env = []string{childVariable + "=" + job, "TMPDIR=/tmp"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, _ := cmd.CombinedOutput() // it exits 1 and says why
 	return string(out)
@@ -278,9 +278,36 @@ func TestNoPermission(t *testing.T) {
 		if err := os.Chmod(path, c.mode); err != nil {
 			t.Fatal(err)
 		}
-		if said := asNobody(t, path); !strings.HasPrefix(said, "error "+string(c.code)+" ") {
+		if said := asNobody(t, "hold", path, "run9"); !strings.HasPrefix(said, "error "+string(c.code)+" ") {
 			t.Errorf("mode %o: %q", c.mode, said)
 		}
+	}
+}
+
+// A folder that cannot be written is no reason to have no copy of what is in it.
+func TestBackupOfWhatCannotBeWritten(t *testing.T) {
+	path, target := closedStore(t), t.TempDir()
+	for _, dir := range []string{filepath.Dir(path), target} {
+		for ; len(dir) > len(os.TempDir()); dir = filepath.Dir(dir) {
+			if err := os.Chmod(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := errors.Join(os.Chmod(path, 0o444), os.Chmod(target, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(target, "copy.db")
+	if said := asNobody(t, "backup", path, file); said != "" {
+		t.Fatal(said)
+	}
+	copied, err := OpenReadOnly(t.Context(), file, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer copied.Close()
+	if got := samples(t, copied, "run1", record.SampleQuery{}); len(got) != 60 {
+		t.Errorf("%d rollouts in the copy, want 60", len(got))
 	}
 }
 

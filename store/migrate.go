@@ -97,6 +97,9 @@ func checkVersion(ctx context.Context, q queryer, file string, migrations []migr
 	if err != nil {
 		return err
 	}
+	if v.empty() {
+		return &Error{Code: CodeNotADatabase, Where: file, Message: fmt.Sprintf("%s is empty", file), Fix: "run a recipe to make a database of it, or give another file with --db"}
+	}
 	if err := v.check(ctx, q, file, len(migrations)); err != nil {
 		return err
 	}

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"modernc.org/sqlite"
+
+	"assay/engine/record"
 )
 
 const (
@@ -46,6 +48,9 @@ type Options struct {
 	// Secrets are values of known keys: each is replaced by [Masked] wherever it
 	// stands in what is written.
 	Secrets []string
+	// Masker masks them; nil is one of this store's own. A masker that is shared
+	// learns keys while the store is open.
+	Masker *record.Masker
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 	// Owner is who holds the locks of runs; the zero value is this process.
@@ -56,10 +61,13 @@ type Options struct {
 type DB struct {
 	path     string
 	readOnly bool
-	now      func() time.Time
-	mask     *masker
-	owner    Owner
-	holder   string // random: this open store, as the holder of locks
+	// closed says that nobody has the file open and nobody can: its folder cannot be
+	// written, and it was closed whole.
+	closed bool
+	now    func() time.Time
+	mask   *record.Masker
+	owner  Owner
+	holder string // random: this open store, as the holder of locks
 
 	write *writer // nil when read-only
 	read  *sql.DB
@@ -112,7 +120,8 @@ func OpenReadOnly(ctx context.Context, path string, opts Options) (*DB, error) {
 	if err != nil && walIsEmpty(path) {
 		// A closed store in a folder that cannot be written: SQLite cannot make the
 		// shared memory that a WAL needs, and without a WAL it needs none.
-		db.read, err = openReaders(ctx, path, "&immutable=1")
+		db.closed = true
+		db.read, err = openReaders(ctx, path, immutable)
 	}
 	if err != nil {
 		return nil, explain(path, err)
@@ -123,8 +132,15 @@ func OpenReadOnly(ctx context.Context, path string, opts Options) (*DB, error) {
 	return db, nil
 }
 
+// immutable tells SQLite that nobody changes the file.
+const immutable = "&immutable=1"
+
 func newDB(path string, opts Options) *DB {
-	db := &DB{path: path, now: opts.Now, mask: newMasker(opts.Secrets), owner: opts.Owner, holder: rand.Text()}
+	db := &DB{path: path, now: opts.Now, mask: opts.Masker, owner: opts.Owner, holder: rand.Text()}
+	if db.mask == nil {
+		db.mask = record.NewMasker()
+	}
+	db.mask.Add(opts.Secrets...)
 	if db.now == nil {
 		db.now = time.Now
 	}
@@ -141,7 +157,14 @@ func (db *DB) Path() string { return db.path }
 func (db *DB) ReadOnly() bool { return db.readOnly }
 
 // Masked is how many values of known keys were masked in what was written.
-func (db *DB) Masked() int64 { return db.mask.count.Load() }
+func (db *DB) Masked() int64 { return db.mask.Count() }
+
+// Masker is what masks the values of known keys in what is written. Exports go
+// through it once more.
+func (db *DB) Masker() *record.Masker { return db.mask }
+
+// AddSecrets makes more values of keys known, from the next write on.
+func (db *DB) AddSecrets(values ...string) { db.mask.Add(values...) }
 
 // Close finishes the text index, gives up the locks it holds, checkpoints and
 // truncates the WAL, so that the one file holds everything, and closes it.
@@ -232,6 +255,8 @@ func statFile(path string) error {
 		return permissionError(path, err)
 	case err != nil:
 		return fmt.Errorf("store %q: %w", path, err)
+	case !info.Mode().IsRegular() && !info.IsDir():
+		return &Error{Code: CodeNotADatabase, Where: path, Message: fmt.Sprintf("%s is a device or a pipe, not a file", path), Fix: "give a file with --db"}
 	case info.IsDir():
 		return &Error{Code: CodeNotADatabase, Where: path, Message: fmt.Sprintf("%s is a folder, not a file", path), Fix: "give a file with --db"}
 	}

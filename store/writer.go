@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"assay/engine/record"
 )
 
 // checkpointPages is how long the WAL grows before it is moved into the file: 16 MiB.
@@ -20,7 +22,7 @@ const checkpointPages = 4000
 // driver itself: database/sql would copy and check each of the thousands of
 // values of a group once more.
 type writer struct {
-	mask    *masker
+	mask    *record.Masker
 	mu      sync.Mutex
 	waiting atomic.Int32 // writers at the mutex, so that background work can give way
 	pool    *sql.DB      // of one connection
@@ -37,7 +39,7 @@ type tx struct {
 	learned map[string]int64
 }
 
-func openWriter(ctx context.Context, path string, mask *masker) (*writer, error) {
+func openWriter(ctx context.Context, path string, mask *record.Masker) (*writer, error) {
 	params := "_error_rc=1&_dqs=0&_foreign_keys=1&_synchronous=FULL&_defensive=1&" + pragmas(
 		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()),
 		"journal_mode(WAL)",
@@ -130,7 +132,7 @@ func (t *tx) execResult(query string, args ...driver.Value) (driver.Result, erro
 	for i, a := range args {
 		named[i] = driver.NamedValue{Ordinal: i + 1, Value: a}
 	}
-	t.w.mask.values(named)
+	maskValues(t.w.mask, named)
 	var result driver.Result
 	err := t.w.conn.Raw(func(c any) error {
 		s, err := t.w.prepare(c, query)

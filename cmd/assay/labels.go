@@ -88,7 +88,7 @@ func labelsImportCommand(s *session) *cobra.Command {
 					return err
 				}
 				return s.print(r, func(w io.Writer) {
-					fmt.Fprintf(w, "%d labels read, %d saved, %d match no rollout, %d conflicts, %d lines skipped\n", r.Labels, r.Matched, len(r.Unmatched), len(r.Conflicts), len(r.Skipped))
+					fmt.Fprintf(w, "%d labels read, %d saved, %d said before, %d match no rollout, %d conflicts, %d lines skipped\n", r.Labels, r.Matched-r.Unchanged, r.Unchanged, len(r.Unmatched), len(r.Conflicts), len(r.Skipped))
 					for _, skipped := range r.Skipped[:min(len(r.Skipped), 5)] {
 						fmt.Fprintf(w, "  line %d: %s\n", skipped.Line, plain(skipped.Why))
 					}
@@ -117,7 +117,7 @@ func importLabels(ctx context.Context, db *store.DB, file string, o exchange.Lab
 const truthAnnotator = "truth"
 
 // importTruth makes program labels of what the builtin agent says of its own
-// rollouts. Labels are acts: a second import changes no gold.
+// rollouts. A second import adds nothing.
 func importTruth(ctx context.Context, db *store.DB, runID string, at time.Time) (exchange.LabelReport, error) {
 	r := exchange.LabelReport{Unmatched: []string{}, Conflicts: []exchange.Conflict{}, Skipped: []exchange.Skipped{}}
 	var labels []record.Label
@@ -141,7 +141,7 @@ func importTruth(ctx context.Context, db *store.DB, runID string, at time.Time) 
 	if len(labels) == 0 {
 		return r, record.Problemf("no_truth", "run a recipe with agent: {builtin: seeded}, or import a file of labels", "no rollout of run %s says the truth of itself", runID)
 	}
-	_, err := db.AddLabels(ctx, labels)
-	r.Labels, r.Matched = len(labels), len(labels)
+	added, err := exchange.AddNewLabels(ctx, db, runID, labels)
+	r.Labels, r.Matched, r.Unchanged = len(labels), len(labels), len(labels)-added
 	return r, err
 }

@@ -28,6 +28,7 @@ func main() {
 
 // execute runs one invocation and gives its exit code.
 func execute(ctx context.Context, args []string, s *session) int {
+	s.mask = record.NewMasker(record.Secrets(s.environ, nil)...)
 	root := rootCommand(s)
 	root.SetArgs(args)
 	s.json = slices.Contains(args, "--json") // a flag that cannot be read is reported before the others are
@@ -74,7 +75,7 @@ func (s *session) report(_ io.Writer, _ fang.Styles, err error) {
 		return
 	}
 	p := problemOf(err)
-	fmt.Fprintln(s.err, "assay: "+plain(p.Error()))
+	fmt.Fprintln(s.err, "assay: "+plain(s.mask.Text(p.Error())))
 	if s.json {
 		s.printJSON(map[string]any{"error": map[string]any{"code": p.Code, "message": p.Message, "where": p.Where, "fix": p.Fix}})
 	}

@@ -79,6 +79,11 @@ func (s *session) writeRows(ctx context.Context, db *store.DB, runID, where stri
 		if err != nil {
 			return fmt.Errorf("row %s: %w", row.RolloutID, err)
 		}
+		if canonical { // RFC 8785 says which characters are escaped
+			line = s.mask.Raw(line)
+		} else {
+			line = s.shown(line)
+		}
 		if s.json {
 			w.WriteString(separator(n))
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -8,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
@@ -29,6 +29,9 @@ type session struct {
 	environ  []string
 	dbPath   string
 	json     bool
+	// mask knows the values of keys that stand in the environment, and learns those
+	// that a recipe names; nil masks nothing.
+	mask *record.Masker
 }
 
 // getenv looks a name up in the invocation's environment.
@@ -58,25 +61,12 @@ func (s *session) open(ctx context.Context) (*store.DB, error) {
 	return store.Open(ctx, s.file(), s.storeOptions())
 }
 
-// storeOptions hands the store the values of keys that stand in the environment,
-// so that they are masked wherever they are in what is written.
+// storeOptions hands the store what masks the values of known keys in all that is
+// written.
 func (s *session) storeOptions() store.Options {
 	version, _ := buildVersion()
-	o := store.Options{Version: version}
-	for _, kv := range s.environ {
-		name, value, _ := strings.Cut(kv, "=")
-		if secretName.MatchString(name) && len(value) >= minSecret {
-			o.Secrets = append(o.Secrets, value)
-		}
-	}
-	return o
+	return store.Options{Version: version, Masker: s.mask}
 }
-
-// secretName is what the names of variables that hold keys end in.
-var secretName = regexp.MustCompile(`(?i)(^|_)(API_?KEY|TOKEN|SECRET|PASSWORD)$`)
-
-// minSecret keeps short values, which would mask ordinary words, out.
-const minSecret = 8
 
 // read opens a database that must be there, for reading.
 func (s *session) read(ctx context.Context) (*store.DB, error) {
@@ -123,6 +113,7 @@ func (s *session) newEngine(db *store.DB, observe func(engine.Event)) *engine.En
 		Now:      time.Now,
 		NewRunID: newRunID,
 		Environ:  s.environ,
+		Masker:   s.mask,
 	}
 }
 
@@ -135,7 +126,7 @@ func newRunID() string {
 }
 
 // say writes a line of progress or warning to stderr.
-func (s *session) say(line string) { fmt.Fprintln(s.err, plain(line)) }
+func (s *session) say(line string) { fmt.Fprintln(s.err, plain(s.mask.Text(line))) }
 
 // plain is text made safe for a terminal, line by line.
 func plain(text string) string {
@@ -151,16 +142,27 @@ func (s *session) print(v any, text func(io.Writer)) error {
 	if s.json {
 		return s.printJSON(v)
 	}
-	text(s.out)
-	return nil
+	var b bytes.Buffer
+	text(&b)
+	_, err := s.out.Write(s.mask.Raw(b.Bytes()))
+	return err
 }
 
 func (s *session) printJSON(v any) error {
-	enc := json.NewEncoder(s.out)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := s.out.Write(s.shown(b.Bytes()))
+	return err
 }
+
+// shown is a JSON text as it may reach a terminal: without the values of known
+// keys, hidden characters escaped.
+func (s *session) shown(raw []byte) []byte { return record.EscapeHidden(s.mask.Raw(raw)) }
 
 // warn prints warnings for people on stderr; with --json they stand in the
 // document too.

@@ -25,6 +25,9 @@ type CommandConfig struct {
 	// Environ is the environment to take them from, in the form of [os.Environ]; nil
 	// is our own, read once.
 	Environ []string
+	// Masker takes the values of keys out of what is said of the program in errors,
+	// before any of it is cut; nil is one that knows those that the program may see.
+	Masker *record.Masker
 }
 
 func (c CommandConfig) program() (program, error) {
@@ -35,7 +38,11 @@ func (c CommandConfig) program() (program, error) {
 	if environ == nil {
 		environ = os.Environ()
 	}
-	return program{argv: c.Argv, dir: c.Dir, env: Environment(environ, c.Env)}, nil
+	mask := c.Masker
+	if mask == nil {
+		mask = record.NewMasker(record.Secrets(environ, c.Env)...)
+	}
+	return program{argv: c.Argv, dir: c.Dir, env: Environment(environ, c.Env), mask: mask}, nil
 }
 
 // Command is an agent that is a program speaking the agent protocol, version 1,
@@ -99,7 +106,7 @@ func (c *Command) Reply(ctx context.Context, turn record.Turn) (record.Reply, er
 		case typeError:
 			return nil, true, m.toError()
 		}
-		return nil, false, &protocolError{fmt.Sprintf("has the type %q, which is none of tool_call, text, reply, error", quote(*m.Type))}
+		return nil, false, &protocolError{fmt.Sprintf("has the type %q, which is none of tool_call, text, reply, error", m.quote(*m.Type))}
 	})
 	if err != nil {
 		return record.Reply{}, explain(err, "reply", time.Since(began))
@@ -119,7 +126,7 @@ func answerCall(ctx context.Context, turn *record.Turn, m *message) ([]byte, err
 	if turn.Call == nil {
 		return nil, &protocolError{"is a tool_call, and this turn has no world to answer it"}
 	}
-	result := turn.Call(ctx, record.ToolCall{ID: call.Call, Tool: call.Tool, Arguments: call.Arguments})
+	result := turn.Call(ctx, record.ToolCall{ID: string(call.Call), Tool: string(call.Tool), Arguments: call.Arguments})
 	return writeLine(toolResultMessage{Type: typeToolResult, ID: *m.ID, Call: call.Call, Result: orNull(result.Result), IsError: result.IsError})
 }
 
@@ -143,7 +150,7 @@ func (m *message) toError() error {
 	if err := m.read(&body); err != nil {
 		return record.AgentErrorf(record.CauseAgent, "the program reported an error that %w", err)
 	}
-	text, _ := body.Error.Clean()
+	text, _ := record.Text(m.mask.Text(string(body.Error))).Clean()
 	if text == "" {
 		text = "an error, without saying which"
 	}
@@ -153,7 +160,7 @@ func (m *message) toError() error {
 		case record.CauseAgent, record.CauseInfrastructure, record.CauseContext:
 			cause = named
 		default:
-			return record.AgentErrorf(cause, "the program reported an error of the cause %q, which is none of agent, infrastructure, context: %s", quote(*body.Cause), text)
+			return record.AgentErrorf(cause, "the program reported an error of the cause %q, which is none of agent, infrastructure, context: %s", m.quote(*body.Cause), text)
 		}
 	}
 	return record.AgentErrorf(cause, "the program reported: %s", text)

@@ -194,22 +194,23 @@ func (c *conversation) take(f frame) error {
 	c.bytes += len(f.line)
 	switch {
 	case f.long:
-		return c.breach("is over %d MiB: %q", maxLine>>20, quote(string(f.line)))
+		return c.breach("is over %d MiB: %q", maxLine>>20, c.quote(string(f.line)))
 	case c.over:
-		return c.breach("came after the turn's reply, and a turn has one: %q; %s", quote(string(f.line)), logHint)
+		return c.breach("came after the turn's reply, and a turn has one: %q; %s", c.quote(string(f.line)), logHint)
 	case c.lines > maxTurnMessages:
 		return &protocolError{fmt.Sprintf("the program wrote more than %d messages in one turn", maxTurnMessages)}
 	case c.bytes > maxTurnBytes:
 		return &protocolError{fmt.Sprintf("the program wrote more than %d MiB in one turn", maxTurnBytes>>20)}
 	}
 	m, err := parseMessage(f.line)
+	m.mask = c.pool.prog.mask
 	switch {
 	case err != nil:
-		return c.breach("%w: %q; %s", err, quote(string(f.line)), logHint)
+		return c.breach("%w: %q; %s", err, c.quote(string(f.line)), logHint)
 	case m.ID == nil:
-		return c.breach("has no id: %q", quote(string(f.line)))
+		return c.breach("has no id: %q", c.quote(string(f.line)))
 	case *m.ID != c.id:
-		return c.breach("has the id %q, and this turn's is %q: an earlier turn was answered twice, or the id was not copied: %q", quote(*m.ID), c.id, quote(string(f.line)))
+		return c.breach("has the id %q, and this turn's is %q: an earlier turn was answered twice, or the id was not copied: %q", c.quote(*m.ID), c.id, c.quote(string(f.line)))
 	}
 	answer, done, err := c.handle(&m)
 	if answer != nil {
@@ -217,7 +218,7 @@ func (c *conversation) take(f frame) error {
 	}
 	var breach *protocolError
 	if errors.As(err, &breach) {
-		return c.breach("%w: %q", err, quote(string(f.line)))
+		return c.breach("%w: %q", err, c.quote(string(f.line)))
 	}
 	if done {
 		c.over, c.result = true, err
@@ -225,6 +226,8 @@ func (c *conversation) take(f frame) error {
 	}
 	return err
 }
+
+func (c *conversation) quote(s string) string { return quote(c.pool.prog.mask, s) }
 
 // breach is a protocol error of the line that was just received.
 func (c *conversation) breach(format string, args ...any) error {
@@ -250,9 +253,10 @@ func (c *conversation) ended() error {
 // log is the program's stderr since the exchange began or, where that is
 // nothing, its end.
 func (c *conversation) log() string {
-	log := c.proc.log.since(c.logMark)
+	mask := c.pool.prog.mask
+	log := mask.Text(c.proc.log.since(c.logMark))
 	if log == "" {
-		log = c.proc.log.since(0)
+		log = mask.Text(c.proc.log.since(0))
 		log = log[max(0, len(log)-lastLog):]
 	}
 	clean, _ := record.Text(log).Clean()

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"testing/iotest"
 
 	"pgregory.net/rapid"
+
+	"assay/engine/record"
 )
 
 // TestFramesAreTheLines compares the reader with strings.Split over random
@@ -130,4 +133,39 @@ func FuzzProtocol(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A lone surrogate in a tool's name is the agent's doing, and stays to be seen.
+func TestToolNamesAreExact(t *testing.T) {
+	m, err := parseMessage([]byte(`{"type":"tool_call","id":"1","call":"c\udfff","tool":"look\ud800","arguments":{}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	call, err := m.toCall()
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := []record.Step{{Kind: record.StepTool, Tool: string(call.Tool), Arguments: call.Arguments}}
+	for name, v := range map[string]any{
+		"the result":  toolResultMessage{Call: call.Call},
+		"the history": showSteps(steps),
+		"a row":       record.Row{Steps: steps, Messages: record.Messages("", "", steps, "")},
+	} {
+		raw, err := record.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := `look\ud800`
+		if name == "the result" {
+			want = `c\udfff`
+		}
+		if !strings.Contains(string(raw), want) || strings.Contains(string(raw), "\uFFFD") {
+			t.Errorf("%s is %s", name, raw)
+		}
+	}
+	var back record.Step
+	raw, err := record.Marshal(steps[0])
+	if err != nil || json.Unmarshal(raw, &back) != nil || back.Tool != steps[0].Tool {
+		t.Errorf("%s came back as %q (%v)", raw, back.Tool, err)
+	}
 }

@@ -55,7 +55,7 @@ func (j *CommandJudge) Grade(ctx context.Context, r record.JudgeRequest) (json.R
 		case typeError:
 			return nil, true, m.toError()
 		}
-		return nil, false, &protocolError{fmt.Sprintf("has the type %q, which is none of verdict, error", quote(*m.Type))}
+		return nil, false, &protocolError{fmt.Sprintf("has the type %q, which is none of verdict, error", m.quote(*m.Type))}
 	})
 	if err != nil {
 		return nil, blameJudge(explain(err, "verdict", time.Since(began)))

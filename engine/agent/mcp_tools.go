@@ -57,7 +57,7 @@ func ListTools(ctx context.Context, s ToolServer) (json.RawMessage, error) {
 	list, err := listOver(ctx, &mcp.IOTransport{Reader: server.stdout, Writer: server.stdin})
 	if err != nil {
 		server.end()
-		return nil, fmt.Errorf("%w%s", err, server.said())
+		return nil, prog.mask.Error(fmt.Errorf("%w%s", err, server.said()))
 	}
 	return list, nil
 }
@@ -96,7 +96,7 @@ func listOver(ctx context.Context, transport mcp.Transport) (json.RawMessage, er
 		}
 		raw, err := record.Marshal(listedTool(tool))
 		if err != nil {
-			return nil, fmt.Errorf("the tool %q cannot be written as JSON: %w", quote(tool.Name), err)
+			return nil, fmt.Errorf("a tool cannot be written as JSON: %w", err)
 		}
 		if size += len(raw); len(out.Tools) == maxListed || size > maxListBytes {
 			return nil, fmt.Errorf("it lists more than %d tools, or more than %d MiB of them", maxListed, maxListBytes>>20)
@@ -159,11 +159,12 @@ type toolServer struct {
 	group         processGroup
 	stdin, stdout *os.File
 	log           tail
+	mask          *record.Masker
 	ended         chan struct{}
 }
 
 func startServer(prog program) (*toolServer, error) {
-	s := &toolServer{cmd: exec.Command(prog.argv[0], prog.argv[1:]...), log: tail{limit: keptLog}, ended: make(chan struct{})}
+	s := &toolServer{cmd: exec.Command(prog.argv[0], prog.argv[1:]...), log: tail{limit: keptLog}, mask: prog.mask, ended: make(chan struct{})}
 	s.cmd.Dir, s.cmd.Env, s.cmd.SysProcAttr = prog.dir, prog.env, groupAttributes()
 	s.cmd.Stderr, s.cmd.WaitDelay = &s.log, drainGrace
 	theirIn, in, err := os.Pipe()
@@ -217,7 +218,7 @@ func (s *toolServer) end() {
 
 // said is what the program wrote to stderr, for an error.
 func (s *toolServer) said() string {
-	log := s.log.since(0)
+	log := s.mask.Text(s.log.since(0)) // before it is cut
 	clean, _ := record.Text(log[max(0, len(log)-lastLog):]).Clean()
 	if clean = strings.TrimSpace(clean); clean == "" {
 		return "; it ended with " + s.cmd.ProcessState.String() + ", and its stderr is empty"

@@ -20,6 +20,8 @@ type program struct {
 	argv []string
 	dir  string
 	env  []string
+	// mask takes the values of keys out of what is said of it; nil takes none.
+	mask *record.Masker
 }
 
 // drainGrace is how long the output of a process that is gone may stay open.

@@ -50,7 +50,7 @@ type turnMessage struct {
 type shownStep struct {
 	User      *record.Text    `json:"user,omitempty"`
 	Text      *record.Text    `json:"text,omitempty"`
-	Tool      *string         `json:"tool,omitempty"`
+	Tool      *record.Text    `json:"tool,omitempty"`
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 	Result    json.RawMessage `json:"result,omitempty"`
 	IsError   bool            `json:"is_error,omitempty"`
@@ -66,7 +66,7 @@ type shownTool struct {
 type toolResultMessage struct {
 	Type    string          `json:"type"`
 	ID      string          `json:"id"`
-	Call    string          `json:"call"`
+	Call    record.Text     `json:"call"`
 	Result  json.RawMessage `json:"result"`
 	IsError bool            `json:"is_error"`
 }
@@ -113,7 +113,7 @@ func showSteps(steps []record.Step) []shownStep {
 		case record.StepText:
 			out[i].Text = &s.Text
 		case record.StepTool:
-			out[i] = shownStep{Tool: &s.Tool, Arguments: orNull(s.Arguments), Result: orNull(s.Result), IsError: s.IsError}
+			out[i] = shownStep{Tool: (*record.Text)(&s.Tool), Arguments: orNull(s.Arguments), Result: orNull(s.Result), IsError: s.IsError}
 		}
 	}
 	return out
@@ -153,12 +153,13 @@ type message struct {
 	Type *string `json:"type"`
 	ID   *string `json:"id"`
 
-	raw []byte
+	raw  []byte
+	mask *record.Masker // of the program that wrote it
 }
 
 type callBody struct {
-	Call      string          `json:"call"`
-	Tool      string          `json:"tool"`
+	Call      record.Text     `json:"call"`
+	Tool      record.Text     `json:"tool"`
 	Arguments json.RawMessage `json:"arguments"`
 }
 
@@ -259,7 +260,7 @@ func (m *message) toReply(toolsBy record.ToolsBy) (record.Reply, error) {
 		switch reply.FinishReason {
 		case record.FinishStop, record.FinishLength, record.FinishTool, record.FinishError:
 		default:
-			return record.Reply{}, fmt.Errorf("the reply's finish_reason %q is none of stop, length, tool, error", quote(*body.Finish))
+			return record.Reply{}, fmt.Errorf("the reply's finish_reason %q is none of stop, length, tool, error", m.quote(*body.Finish))
 		}
 	}
 	var err error
@@ -341,9 +342,21 @@ func isRowMember(name string) bool {
 // or a traceback by.
 const quotedBytes = 200
 
-// quote is the beginning of what a program wrote, for an error that a person
+// quoteLook is how much of a line is masked before it is cut.
+const quoteLook = 64 << 10
+
+// quote is the beginning of what the program wrote, for an error that a person
 // reads.
-func quote(s string) string {
+func (m *message) quote(s string) string { return quote(m.mask, s) }
+
+// quote masks before it cuts: half a key would be known by nobody any more.
+func quote(mask *record.Masker, s string) string {
+	// A key that begins before the end of what is shown, escaped in any way, ends in
+	// what is looked at; the rest of a line of megabytes says nothing.
+	if len(s) > quoteLook {
+		s = s[:quoteLook]
+	}
+	s = mask.Text(s)
 	if len(s) > quotedBytes {
 		s = s[:quotedBytes]
 	}

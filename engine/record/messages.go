@@ -36,11 +36,11 @@ func Messages(system, prompt Text, steps []Step, final Text) []Message {
 			out = append(out, Message{Role: "assistant", Content: &s.Text})
 		case StepTool:
 			call := ToolCallMessage{ID: fmt.Sprintf("call_%d", i), Type: "function"}
-			call.Function.Name, call.Function.Arguments = s.Tool, Text(orNull(s.Arguments))
+			call.Function.Name, call.Function.Arguments = Text(s.Tool), Text(orNull(s.Arguments))
 			result := resultText(s.Result)
 			out = append(out,
 				Message{Role: "assistant", ToolCalls: []ToolCallMessage{call}},
-				Message{Role: "tool", ToolCallID: call.ID, Name: s.Tool, Content: &result})
+				Message{Role: "tool", ToolCallID: call.ID, Name: Text(s.Tool), Content: &result})
 		}
 	}
 	return append(out, Message{Role: "assistant", Content: &final})

@@ -94,7 +94,7 @@ type Message struct {
 	Content    *Text             `json:"content"`
 	ToolCalls  []ToolCallMessage `json:"tool_calls,omitempty"`
 	ToolCallID string            `json:"tool_call_id,omitempty"`
-	Name       string            `json:"name,omitempty"`
+	Name       Text              `json:"name,omitempty"`
 }
 
 // ToolCallMessage is one call inside an assistant message, in the OpenAI form:
@@ -103,8 +103,8 @@ type ToolCallMessage struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`
 	Function struct {
-		Name      string `json:"name"`
-		Arguments Text   `json:"arguments"`
+		Name      Text `json:"name"`
+		Arguments Text `json:"arguments"`
 	} `json:"function"`
 }
 

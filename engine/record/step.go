@@ -36,7 +36,7 @@ type Step struct {
 type stepJSON struct {
 	User      *Text           `json:"user,omitempty"`
 	Text      *Text           `json:"text,omitempty"`
-	Tool      *string         `json:"tool,omitempty"`
+	Tool      *Text           `json:"tool,omitempty"`
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 	Result    json.RawMessage `json:"result,omitempty"`
 	IsError   bool            `json:"is_error,omitempty"`
@@ -55,7 +55,7 @@ func (s Step) MarshalJSON() ([]byte, error) {
 	case StepText:
 		j.Text = &s.Text
 	case StepTool:
-		j.Tool = &s.Tool
+		j.Tool = (*Text)(&s.Tool)
 		j.Arguments, j.Result = orNull(s.Arguments), orNull(s.Result)
 		j.IsError, j.Fault, j.LatencyMS = s.IsError, s.Fault, s.LatencyMS
 	default:
@@ -78,7 +78,7 @@ func (s *Step) UnmarshalJSON(raw []byte) error {
 	*s = Step{}
 	switch {
 	case j.Tool != nil:
-		*s = Step{Kind: StepTool, Tool: *j.Tool, Arguments: orNull(j.Arguments), Result: orNull(j.Result),
+		*s = Step{Kind: StepTool, Tool: string(*j.Tool), Arguments: orNull(j.Arguments), Result: orNull(j.Result),
 			IsError: j.IsError, Fault: j.Fault, LatencyMS: j.LatencyMS}
 	case j.User != nil:
 		*s = Step{Kind: StepUser, Text: *j.User}

@@ -96,10 +96,10 @@ func (c *conversation) add(m *chatMessage, last bool) error {
 func (c *conversation) call(raw json.RawMessage) error {
 	var call struct {
 		ID        string          `json:"id"`
-		Name      string          `json:"name"`
+		Name      record.Text     `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 		Function  *struct {
-			Name      string          `json:"name"`
+			Name      record.Text     `json:"name"`
 			Arguments json.RawMessage `json:"arguments"`
 		} `json:"function"`
 	}
@@ -113,7 +113,7 @@ func (c *conversation) call(raw json.RawMessage) error {
 		return errors.New("a tool call has no name")
 	}
 	at := len(c.steps)
-	c.steps = append(c.steps, record.Step{Kind: record.StepTool, Tool: call.Name, Arguments: argumentsOf(call.Arguments)})
+	c.steps = append(c.steps, record.Step{Kind: record.StepTool, Tool: string(call.Name), Arguments: argumentsOf(call.Arguments)})
 	if call.ID != "" {
 		c.open[call.ID] = at
 	}

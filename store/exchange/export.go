@@ -50,6 +50,7 @@ func rowOf(run *record.Run, s *record.Sample, gold map[string]record.Gold) recor
 
 // WriteRows writes a run's rows as JSON lines and says how many.
 func WriteRows(ctx context.Context, db *store.DB, runID string, q record.SampleQuery, w io.Writer) (int, error) {
+	w = masked{w, db.Masker()}
 	n := 0
 	for row, err := range Rows(ctx, db, runID, q) {
 		if err != nil {
@@ -84,12 +85,28 @@ func nothingToWrite(where, why string) error {
 	return &store.Error{Code: store.CodeInvalid, Where: where, Message: "there is nothing to write: " + why, Fix: "no file was made"}
 }
 
-// writeLine writes one value as one line of JSON.
+// masked writes lines without the values of known keys: what was stored before a
+// key was known, and what another program wrote into the file, holds them still.
+// Each Write must be a whole line.
+type masked struct {
+	w    io.Writer
+	mask *record.Masker
+}
+
+func (m masked) Write(line []byte) (int, error) {
+	if _, err := m.w.Write(m.mask.Raw(line)); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}
+
+// writeLine writes one value as one line of JSON, in one Write. Characters that
+// would act on a terminal are escaped.
 func writeLine(w io.Writer, v any) error {
 	raw, err := record.Marshal(v)
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(append(raw, '\n'))
+	_, err = w.Write(append(record.EscapeHidden(raw), '\n'))
 	return err
 }

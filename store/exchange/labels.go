@@ -31,8 +31,9 @@ type LabelOptions struct {
 
 // LabelReport says what came of a file of labels.
 type LabelReport struct {
-	Labels    int        `json:"labels"`  // read
-	Matched   int        `json:"matched"` // and saved
+	Labels    int        `json:"labels"`    // read
+	Matched   int        `json:"matched"`   // and of a rollout of the run
+	Unchanged int        `json:"unchanged"` // of these, said before: not saved again
 	Unmatched []string   `json:"unmatched"`
 	Conflicts []Conflict `json:"conflicts"`
 	Skipped   []Skipped  `json:"skipped"`
@@ -68,7 +69,8 @@ type labelLine struct {
 // character, and appends them to the run's, all or none. A label whose key is
 // that of more than one rollout ends it with the rollouts named; labels of
 // rollouts that are not in the run are counted as unmatched, and a file of
-// which no label matches is an error.
+// which no label matches is an error. What its annotator has said before is not
+// said twice: see [AddNewLabels].
 func ImportLabels(ctx context.Context, db *store.DB, r io.Reader, opts LabelOptions) (LabelReport, error) {
 	report := LabelReport{Unmatched: []string{}, Conflicts: []Conflict{}, Skipped: []Skipped{}}
 	read, err := readLabels(r, &report)
@@ -97,11 +99,56 @@ func ImportLabels(ctx context.Context, db *store.DB, r io.Reader, opts LabelOpti
 		return report, &store.Error{Code: store.CodeNotFound, Where: opts.RunID, Message: fmt.Sprintf("none of the %d labels belongs to a rollout of run %s, for example %s", len(read), opts.RunID, report.Unmatched[0]),
 			Fix: "check that the file belongs to this run"}
 	}
-	if _, err := db.AddLabels(ctx, labels); err != nil {
+	added, err := AddNewLabels(ctx, db, opts.RunID, labels)
+	if err != nil {
 		return report, err
 	}
+	report.Unchanged = len(labels) - added
 	report.Conflicts, err = conflicts(ctx, db, opts.RunID, labels)
 	return report, err
+}
+
+// AddNewLabels appends labels of a run's rollouts, all or none, and says how many.
+// One that repeats its annotator's last word on the rollout, or that is an act
+// which is there already, adds nothing: importing a file again changes nothing.
+func AddNewLabels(ctx context.Context, db *store.DB, runID string, labels []record.Label) (int, error) {
+	said, err := db.Labels(ctx, runID)
+	if err != nil {
+		return 0, err
+	}
+	type voice struct{ rollout, annotator, purpose string }
+	last, acts := map[voice]string{}, map[string]bool{}
+	hear := func(l *record.Label) (known bool) {
+		who, word := voice{l.RolloutID, l.Annotator, l.Purpose}, wordOf(db.Masker(), l)
+		act := fmt.Sprintf("%q %s", who, word) + l.At.UTC().Format(time.RFC3339)
+		known = last[who] == word || acts[act]
+		if !known {
+			last[who] = word
+		}
+		acts[act] = true
+		return known
+	}
+	for i := range said {
+		hear(&said[i])
+	}
+	var fresh []record.Label
+	for i := range labels {
+		if !hear(&labels[i]) {
+			fresh = append(fresh, labels[i])
+		}
+	}
+	if len(fresh) == 0 {
+		return 0, nil
+	}
+	_, err = db.AddLabels(ctx, fresh)
+	return len(fresh), err
+}
+
+// wordOf is what a label says, as the store would keep it.
+func wordOf(mask *record.Masker, l *record.Label) string {
+	tags := slices.Clone(l.Tags)
+	slices.Sort(tags)
+	return fmt.Sprintf("%s %s %q %q", l.Verdict, l.Kind, mask.Text(string(l.Note)), tags)
 }
 
 func firstWhy(skipped []Skipped) string {
@@ -232,16 +279,21 @@ func (l *labelLine) parseCSV(columns map[string]int, fields []string) error {
 	if k := field("k"); k != "" && l.Task != "" && !strings.Contains(l.Task, "#") {
 		l.Task += "#" + k
 	}
-	l.Run, l.Annotator, l.Kind, l.Purpose = field("run"), field("annotator"), record.GoldKind(field("kind")), field("purpose")
-	note, err := readCSVText(field("note"))
-	if err != nil {
-		return err
+	l.Run, l.Kind, l.Purpose = field("run"), record.GoldKind(field("kind")), field("purpose")
+	texts := map[string]record.Text{}
+	for _, name := range []string{"note", "annotator", "tags"} {
+		text, err := readCSVText(field(name))
+		if err != nil {
+			return err
+		}
+		texts[name] = text
 	}
-	l.Note = note
+	l.Annotator, l.Note = string(texts["annotator"]), texts["note"]
 	l.Blind = field("blind") == "true"
-	if tags := field("tags"); tags != "" {
-		l.Tags = strings.Split(tags, ";")
+	if tags := texts["tags"]; tags != "" {
+		l.Tags = strings.Split(string(tags), ";")
 	}
+	var err error
 	if took := field("took_ms"); took != "" {
 		if l.TookMS, err = strconv.ParseInt(took, 10, 64); err != nil {
 			return fmt.Errorf("took_ms %.40q is not a number", took)
@@ -381,11 +433,24 @@ func WriteLabels(ctx context.Context, db *store.DB, runID, format string, w io.W
 	}
 	switch format {
 	case "jsonl":
-		return len(labels), writeLabelLines(labels, runID, keys, w)
+		return len(labels), writeLabelLines(labels, runID, keys, masked{w, db.Masker()})
 	case "csv":
+		for i := range labels {
+			maskLabel(db.Masker(), &labels[i])
+		}
 		return len(labels), writeLabelCSV(labels, runID, keys, w)
 	}
 	return 0, &store.Error{Code: store.CodeInvalid, Where: "--format", Message: fmt.Sprintf("labels are written as csv or jsonl, not %q", format), Fix: "use one of them"}
+}
+
+// maskLabel masks before a label is cut into cells: a CSV writer writes pieces of
+// lines.
+func maskLabel(mask *record.Masker, l *record.Label) {
+	l.Annotator, l.Note = mask.Text(l.Annotator), record.Text(mask.Text(string(l.Note)))
+	l.Tags = slices.Clone(l.Tags)
+	for i := range l.Tags {
+		l.Tags[i] = mask.Text(l.Tags[i])
+	}
 }
 
 func writeLabelLines(labels []record.Label, runID string, keys map[string]record.Key, w io.Writer) error {
@@ -417,8 +482,8 @@ func writeLabelCSV(labels []record.Label, runID string, keys map[string]record.K
 		return err
 	}
 	for _, l := range labels {
-		err := out.Write([]string{l.RolloutID, runID, keys[l.RolloutID].String(), string(l.Verdict), l.Annotator, string(l.Kind), l.Purpose, strconv.FormatBool(l.Blind),
-			csvText(l.Note), strings.Join(l.Tags, ";"), strconv.FormatInt(l.Took.Milliseconds(), 10), l.At.UTC().Format(time.RFC3339Nano)})
+		err := out.Write([]string{l.RolloutID, runID, keys[l.RolloutID].String(), string(l.Verdict), csvText(record.Text(l.Annotator)), string(l.Kind), l.Purpose, strconv.FormatBool(l.Blind),
+			csvText(l.Note), csvText(record.Text(strings.Join(l.Tags, ";"))), strconv.FormatInt(l.Took.Milliseconds(), 10), l.At.UTC().Format(time.RFC3339Nano)})
 		if err != nil {
 			return err
 		}
@@ -431,15 +496,18 @@ func writeLabelCSV(labels []record.Label, runID string, keys map[string]record.K
 const formulaStarts = "=+-@\t\r"
 
 // csvText is text as a CSV file can carry it. A cell that a spreadsheet would run
-// as a formula, or that CSV would change, is written as its JSON string.
+// as a formula, that CSV would change, or that would act on a terminal, is written
+// as its JSON string.
 func csvText(t record.Text) string {
 	clean, changed := t.Clean()
-	if !changed && !strings.ContainsAny(clean, "\x00\r") && !strings.HasPrefix(clean, `"`) && (clean == "" || !strings.Contains(formulaStarts, clean[:1])) {
+	if !changed && !strings.ContainsFunc(clean, acts) && !strings.HasPrefix(clean, `"`) && (clean == "" || !strings.Contains(formulaStarts, clean[:1])) {
 		return clean
 	}
 	quoted, _ := t.MarshalJSON() // never fails
-	return string(quoted)
+	return string(record.EscapeHidden(quoted))
 }
+
+func acts(r rune) bool { return record.Hidden(r) && r != '\n' && r != '\t' }
 
 // readCSVText undoes csvText. A cell that only looks like a JSON string is as it is.
 func readCSVText(cell string) (record.Text, error) {

@@ -49,15 +49,19 @@ func TestLabelsRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			report, err := ImportLabels(t.Context(), db, bytes.NewReader(out.Bytes()), LabelOptions{RunID: "run1"})
-			if err != nil || report.Labels != 5 || report.Matched != 5 || len(report.Skipped) != 0 {
-				t.Fatalf("%+v, %v", report, err)
+			other := openNew(t)
+			makeRun(t, other, "run1")
+			for i, again := range []int{0, 5} { // a file that is imported twice says nothing new
+				report, err := ImportLabels(t.Context(), other, bytes.NewReader(out.Bytes()), LabelOptions{RunID: "run1"})
+				if err != nil || report.Labels != 5 || report.Matched != 5 || report.Unchanged != again || len(report.Skipped) != 0 {
+					t.Fatalf("import %d: %+v, %v", i, report, err)
+				}
 			}
-			all, err := db.Labels(t.Context(), "run1")
+			all, err := other.Labels(t.Context(), "run1")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, all[5:], cmpopts.IgnoreFields(record.Label{}, "ID"), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(want, all, cmpopts.IgnoreFields(record.Label{}, "ID"), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("labels (-written +read):\n%s", diff)
 			}
 		})
@@ -74,7 +78,7 @@ func TestLabelKeys(t *testing.T) {
 	key := func(name string, evalRun int) string {
 		return record.RolloutID("imported", record.Key{TaskID: record.ImportedSituationID(record.Text(name)), EvalRun: evalRun})
 	}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		key  string
 		want string // a rollout, "" for none
 		code store.Code
@@ -90,7 +94,7 @@ func TestLabelKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = ImportLabels(t.Context(), db, strings.NewReader("task,label\n"+c.key+",pass\n"), LabelOptions{RunID: "imported", Kind: record.GoldHuman, At: start})
+		_, err = ImportLabels(t.Context(), db, strings.NewReader(fmt.Sprintf("task,label,annotator\n%s,pass,ann%d\n", c.key, i)), LabelOptions{RunID: "imported", Kind: record.GoldHuman, At: start})
 		if store.CodeOf(err) != c.code {
 			t.Errorf("%s: error %v", c.key, err)
 		}

@@ -38,7 +38,7 @@ func (e Exporter) Export(ctx context.Context, t *record.Training, format, file s
 	if err != nil {
 		return err
 	}
-	rows, err := WriteTraining(pending, t, format)
+	rows, err := WriteTraining(masked{pending, e.DB.Masker()}, t, format)
 	if err == nil && rows == 0 {
 		err = nothingToWrite(file, "no row was selected for "+t.For)
 	}
@@ -230,13 +230,13 @@ type trlMessage struct {
 	Role      string       `json:"role"`
 	Content   *record.Text `json:"content,omitempty"`
 	ToolCalls []trlCall    `json:"tool_calls,omitempty"`
-	Name      string       `json:"name,omitempty"`
+	Name      record.Text  `json:"name,omitempty"`
 }
 
 type trlCall struct {
 	Type     string `json:"type"`
 	Function struct {
-		Name      string          `json:"name"`
+		Name      record.Text     `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 	} `json:"function"`
 }
