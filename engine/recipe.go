@@ -130,7 +130,7 @@ type RewardSpec struct {
 	Judge  *JudgeSpec `yaml:"judge" json:"judge,omitempty"`
 }
 
-// FreeForm is a mapping whose keys its reader checks: a verifier.
+// FreeForm is a value that its reader checks: a verifier, a rating scale.
 type FreeForm struct{ JSON json.RawMessage }
 
 // JudgeSpec names a judge: one of Model, Command, HTTP and Builtin.
@@ -142,6 +142,8 @@ type JudgeSpec struct {
 	Rubric  string    `yaml:"rubric" json:"rubric,omitempty"` // text, or the name of a file
 	Env     []string  `yaml:"env" json:"env,omitempty"`
 	Timeout *Duration `yaml:"timeout" json:"timeout,omitempty"`
+	// Scale maps a judge's ratings to rewards: [1, 5], or a reward for each rating.
+	Scale *FreeForm `yaml:"scale" json:"scale,omitempty"`
 }
 
 // CutSpec is one training file: a target, or {for, format}.

@@ -81,7 +81,9 @@ func TestFairPassesAndCrookedIsCaught(t *testing.T) {
 			t.Errorf("the crooked judge: %s at %d, %s, length %+v", r.Headline, r.Looked, r.Says, r.Length)
 		}
 		for _, probe := range []string{"filler", "rubric_words", "sycophantic_opener"} {
-			named := slices.ContainsFunc(r.Warnings, func(w record.Warning) bool { return w.Code == "exploitable" && strings.Contains(w.Text, "probe "+probe+":") })
+			named := slices.ContainsFunc(r.Warnings, func(w record.Warning) bool {
+				return w.Code == "exploitable" && strings.Contains(w.Text, "probe "+probe+":")
+			})
 			if !exploitable[probe] || !named {
 				t.Errorf("probe %s does not catch the crooked judge by name: %v", probe, r.Warnings)
 			}
