@@ -53,12 +53,12 @@ func (e *Engine) replay(ctx context.Context, run *record.Run, trained map[string
 	var posed []record.Posed
 	for _, p := range all {
 		switch {
-		case trained[p.Task.ID]:
-			t.excluded++
-			continue
 		case run.Mode == record.ModeEval && !p.HeldOut && p.Arm != record.ArmGiven:
 			continue
 		case run.Role == record.RoleBefore && !p.HeldOut:
+			continue
+		case trained[p.Task.ID]:
+			t.excluded++
 			continue
 		}
 		p.Batch, p.Order = 0, len(posed)
