@@ -217,6 +217,9 @@ func writeShow(w io.Writer, r *showResult) {
 		fmt.Fprintf(w, "  coverage strength %d: %d of %d planned tuples came back, %d thinned with their faults; array of %d rows (no fewer than %d), %d posed\n",
 			c.Strength, c.Covered, c.Planned, c.Thinned, c.Rows, c.LowerBound, c.Posed)
 	}
+	if c := r.Coverage; c != nil && c.Points > 0 {
+		fmt.Fprintf(w, "  mix      %d of %d situations of the grid are hard (%d%%)\n", c.Hard, c.Points, 100*c.Hard/c.Points)
+	}
 	for _, arm := range slices.Sorted(maps.Keys(r.Arms)) {
 		fmt.Fprintf(w, "  arm %-18s %d tasks\n", arm, r.Arms[arm])
 	}

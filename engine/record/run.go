@@ -163,6 +163,10 @@ type Coverage struct {
 	Covered    int      `json:"covered"`
 	Thinned    int      `json:"thinned"` // lost with faults that were not kept
 	Missing    []string `json:"missing,omitempty"`
+	// Points are the points of the grid that came back, rows of the array or not; Hard
+	// of them are of the hard tier.
+	Points int `json:"points,omitempty"`
+	Hard   int `json:"hard,omitempty"`
 }
 
 // SearchState is the search after one batch, as it is committed with it.

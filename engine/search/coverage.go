@@ -10,14 +10,19 @@ import (
 // back. Planned leaves out what thinning took, which is counted as thinned.
 func (p *Planner) Coverage(done []record.Posed) record.Coverage {
 	var came [][]int
+	hard := 0
 	seen := map[string]bool{}
 	for _, d := range done {
 		if d.Task != nil && d.Task.Axes != nil && !seen[d.Task.SituationID] {
 			seen[d.Task.SituationID] = true
 			came = append(came, p.in.Array.Model.Point(d.Task.Axes))
+			if p.tiers.hard(d.Task.Axes) {
+				hard++
+			}
 		}
 	}
 	c, _ := p.coverage(came)
+	c.Points, c.Hard = len(came), hard
 	return c
 }
 

@@ -87,6 +87,7 @@ func (p *Planner) Report() Report {
 	r := p.report
 	r.Arms, r.Writer.Refused = slices.Clone(r.Arms), maps.Clone(r.Writer.Refused)
 	r.Plan, r.Thinned = p.coverage(p.rows)
+	r.Plan.Points, r.Plan.Hard = r.Mix.Points, r.Mix.Hard
 	if p.hunt != nil {
 		r.Saturation, r.Suspects = p.hunt.saturation, p.hunt.regions.suspects(suspectsKept)
 	}
