@@ -104,16 +104,27 @@ func (p *program) execute(cmd *exec.Cmd, file string) (started bool, err error) 
 // executeOnThread gives up a thread to it.
 func (p *program) executeOnThread(cmd *exec.Cmd, file string, apart bool) error {
 	done := make(chan error, 1)
-	go func() {
-		defer func() {
-			if r := recover(); r != nil {
-				done <- fmt.Errorf("running code failed: %v", r)
-			}
-		}()
-		runtime.LockOSThread() // and never unlocked
-		done <- p.executeHere(cmd, file, apart)
-	}()
+	go giveUpThread(done, func() error { return p.executeHere(cmd, file, apart) })
 	return <-done
+}
+
+// giveUpThread does f on a thread that ends with it. The first thread of a process never
+// ends, and stands for the process in /proc: it is held until another one was taken.
+func giveUpThread(done chan<- error, f func() error) {
+	defer func() {
+		if r := recover(); r != nil {
+			done <- fmt.Errorf("running code failed: %v", r)
+		}
+	}()
+	runtime.LockOSThread() // and never unlocked
+	if unix.Gettid() != os.Getpid() {
+		done <- f()
+		return
+	}
+	other := make(chan error, 1)
+	go giveUpThread(other, f)
+	done <- <-other
+	runtime.UnlockOSThread() // but for the first
 }
 
 func (p *program) executeHere(cmd *exec.Cmd, file string, apart bool) error {

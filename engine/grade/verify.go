@@ -118,7 +118,8 @@ func VerifierKinds() [][2]string {
 }
 
 // ParseVerifier reads {kind, reference, ...}. Unknown kinds and members are errors
-// that name the nearest known one.
+// that name the nearest known one. Of kind code it tries what this system can keep hostile
+// code from, and refuses where that is not enough.
 func ParseVerifier(raw json.RawMessage) (*Verifier, error) {
 	return parseVerifier(raw, 0)
 }
