@@ -275,16 +275,21 @@ func (r *row) readFaults(v json.RawMessage, m *members) {
 	var list []record.Fault
 	if json.Unmarshal(v, &list) != nil {
 		var byTool map[string]struct {
-			Mode string `json:"mode"`
+			Mode string          `json:"mode"`
+			Rate json.RawMessage `json:"rate"`
 		}
 		if json.Unmarshal(v, &byTool) != nil {
 			m.keepAside("faults", v)
 			return
 		}
+		always := true
 		for tool, f := range byTool {
 			list = append(list, record.Fault{Tool: tool, Condition: f.Mode})
+			always = always && string(f.Rate) == "1"
 		}
-		m.raw["source_faults"] = v // with its rates
+		if !always { // a planned fault has no rate
+			m.raw["source_faults"] = v
+		}
 	}
 	if len(list) == 1 {
 		r.fault = &list[0]
