@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,6 +33,49 @@ func (b *big) Sample(_ context.Context, id string) (*record.Sample, error) {
 	s.Rollout.ID = id
 	s.Rollout.Steps = slices.Repeat(testSteps(1), b.messages/3+1)[:b.messages]
 	return s, nil
+}
+
+func (b *big) FindRows(_ context.Context, _ string, q store.RowQuery) ([]store.Row, error) {
+	n := b.rollouts
+	if q.Limit > 0 {
+		n = min(n, q.Limit)
+	}
+	rows := make([]store.Row, n)
+	for i := range rows {
+		rows[i] = store.Row(i + 1)
+	}
+	return rows, nil
+}
+
+func (b *big) HeadsAt(_ context.Context, rows []store.Row) ([]store.RolloutHead, error) {
+	out := make([]store.RolloutHead, len(rows))
+	for i, row := range rows {
+		out[i] = headOf(testSample("big", int(row-1), 0))
+	}
+	return out, nil
+}
+
+func (b *big) TaskRows(context.Context, string, store.RowQuery) ([]store.TaskRow, error) {
+	out := make([]store.TaskRow, b.rollouts)
+	for i := range out {
+		out[i] = store.TaskRow{TaskID: testTask(i).ID, Cells: "pfpl", Graded: 3, Passed: 2}
+	}
+	return out, nil
+}
+
+func (b *big) TaskHeads(_ context.Context, _ string, ids []string) ([]store.RolloutHead, error) {
+	out := make([]store.RolloutHead, len(ids))
+	for i, id := range ids {
+		out[i] = headOf(testSample("big", 1, 0))
+		out[i].TaskID, out[i].ID = id, id
+	}
+	return out, nil
+}
+
+func (b *big) Siblings(_ context.Context, id string) ([]store.RolloutHead, error) {
+	heads, err := b.TaskHeads(context.Background(), "", []string{id, id})
+	heads[1].ID += "1"
+	return heads, err
 }
 
 func bigDriver(b *testing.B, rollouts, messages, width, height int) *driver {
@@ -68,6 +112,51 @@ func BenchmarkFrame(b *testing.B) {
 				b.ReportMetric(float64(worst.Microseconds())/1000, "ms/worst")
 			})
 		}
+	}
+}
+
+// BenchmarkExploreFrame is the same on Explore: its list, its tasks, a transcript.
+func BenchmarkExploreFrame(b *testing.B) {
+	for _, keys := range []string{"j", "pgdown", "v j", "tab pgdown"} {
+		b.Run(keys, func(b *testing.B) {
+			d := bigDriver(b, 100_000, 130_000, 120, 40)
+			d.press("3 " + keys)
+			names := strings.Fields(keys)
+			last := keyOf(names[len(names)-1])
+			var view, worst time.Duration
+			for b.Loop() {
+				d.m.key(last)
+				from := time.Now()
+				d.m.View()
+				took := time.Since(from)
+				view += took
+				worst = max(worst, took)
+			}
+			b.ReportMetric(float64(view.Microseconds())/1000/float64(b.N), "ms/frame")
+			b.ReportMetric(float64(worst.Microseconds())/1000, "ms/worst")
+		})
+	}
+}
+
+// BenchmarkExploreKey is from key to View returned on Explore's list of 100,000
+// rows, what it asks of the store included.
+func BenchmarkExploreKey(b *testing.B) {
+	for _, keys := range []string{"j", "pgdown", "tab j"} {
+		b.Run(keys, func(b *testing.B) {
+			d := bigDriver(b, 100_000, 1000, 120, 40)
+			d.press("3 " + keys)
+			names := strings.Fields(keys)
+			last := keyOf(names[len(names)-1])
+			var took []time.Duration
+			for b.Loop() {
+				from := time.Now()
+				d.send(last)
+				took = append(took, time.Since(from))
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "ms/p99")
+			b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "ms/p50")
+		})
 	}
 }
 

@@ -56,7 +56,7 @@ func (m *Model) show() tea.Cmd {
 	}
 	s, theme, threshold, cell := m.opts.Store, m.theme, m.threshold(), m.detail.cell
 	return m.asked(func(ctx context.Context) tea.Msg {
-		msg := sampleMsg{gen: gen, id: id}
+		msg := sampleMsg{gen: gen, asked: [2]string{id, sibling}, id: id}
 		if sibling != "" {
 			if msg.others, msg.err = s.Siblings(ctx, sibling); msg.err != nil || len(msg.others) == 0 {
 				return msg
@@ -80,7 +80,7 @@ func (m *Model) sampleRead(msg sampleMsg) tea.Cmd {
 	if msg.task != "" {
 		m.detail.task, m.detail.others = msg.task, msg.others
 	}
-	id, _ := m.wanted()
+	id, sibling := m.wanted()
 	if msg.doc != nil && msg.id == id {
 		d := &m.detail
 		d.id, d.doc = msg.id, msg.doc
@@ -94,10 +94,10 @@ func (m *Model) sampleRead(msg sampleMsg) tea.Cmd {
 		}
 		return nil
 	}
-	if again || msg.id != id {
+	if again || msg.asked != [2]string{id, sibling} {
 		return m.show()
 	}
-	return nil
+	return nil // it is gone
 }
 
 // sawDetail takes note of the verdict in the transcript that is drawn.

@@ -82,6 +82,7 @@ type (
 	}
 	sampleMsg struct {
 		gen    int
+		asked  [2]string // what was wanted
 		id     string
 		doc    *transcript.Doc
 		task   string
