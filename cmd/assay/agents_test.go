@@ -102,7 +102,11 @@ func TestBrokenAgentsAreNamed(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
-			p.write("r/recipe.yaml", fmt.Sprintf("name: broken\nagent: {command: [broken-agent, %s], version: \"1\", timeout: 500ms}\nsimulate: {mode: eval, holdout: 1, situations: 40, repeats: 4, concurrency: 4}\n", how))
+			timeout := "60s" // long enough for any machine to see what else is wrong
+			if how == "hangs" {
+				timeout = "500ms"
+			}
+			p.write("r/recipe.yaml", fmt.Sprintf("name: broken\nagent: {command: [broken-agent, %s], version: \"1\", timeout: %s}\nsimulate: {mode: eval, holdout: 1, situations: 40, repeats: 4, concurrency: 4}\n", how, timeout))
 			out, errs, code := p.run("run", "r", "--json")
 			if code != exitCouldNot {
 				t.Errorf("exit %d, want %d\n%s", code, exitCouldNot, errs)
