@@ -29,6 +29,7 @@ type hunt struct {
 	regions    *regions
 	dials      dials
 	from       int            // the batch from which on what is known moves the grid
+	asked      int            // novelties, of this batch
 	posed      int            // situations of the grid
 	epoch      int            // moves with each lesson, and is 1 before the first
 	expects    map[sketch]int // the novelty of expected calls, as of the last lesson
@@ -60,7 +61,7 @@ func newHunt(p *Planner) *hunt {
 	}
 	h.take(p.in.Aim)
 	h.targets = &targetSource{h: h}
-	h.mutants = &mutantSource{h: h, aims: map[string]int{}}
+	h.mutants = &mutantSource{h: h, index: map[string]*parent{}, aims: map[string]int{}}
 	return h
 }
 
@@ -85,9 +86,15 @@ func (h *hunt) learnUpTo(b int) {
 	h.mutants.aim()
 }
 
+// noveltiesPerBatch is of how many parents of a batch the novelty is asked: several
+// times what the next batch can rewrite (8% of 512), and a bound on what learning
+// costs once the archive is large. Convention, untested.
+const noveltiesPerBatch = 256
+
 // observe learns from the outcomes of one batch, in their order.
 func (h *hunt) observe(outcomes []record.Outcome) {
 	yields := map[string]yield{}
+	h.asked = 0
 	for i := range outcomes {
 		o := &outcomes[i]
 		posed, ok := h.poses[o.Rollout.Key.TaskID]
@@ -123,19 +130,23 @@ func (h *hunt) learn(posed pose, o *record.Outcome) (news int) {
 	for _, s := range shapes {
 		h.shapes[s] = true
 	}
-	behaviour := sketchOf(shapes, o.Rollout.EndedBy)
-	novelty := h.archive.novelty(behaviour)
-	h.archive.add(behaviour)
+	behaviour, aim := sketchOf(shapes, o.Rollout.EndedBy), aimOf(o, h.p.in.PassThreshold)
 	if posed.row != nil {
 		failures := 0
-		if aimOf(o, h.p.in.PassThreshold) == aimFailure {
+		if aim == aimFailure {
 			failures = 1
 		}
 		h.regions.learn(posed.row, 1, failures)
 	}
-	if aim := aimOf(o, h.p.in.PassThreshold); aim != "" {
-		h.mutants.offer(parent{pose: posed, aim: aim, novelty: novelty})
+	if aim != "" && h.mutants.wants(posed, aim) {
+		candidate := parent{pose: posed, aim: aim}
+		if h.asked < noveltiesPerBatch {
+			candidate.novelty = h.archive.novelty(behaviour)
+			h.asked++
+		}
+		h.mutants.offer(candidate)
 	}
+	h.archive.add(behaviour)
 	return news
 }
 
@@ -167,8 +178,8 @@ func aimOf(o *record.Outcome, threshold float64) string {
 }
 
 // turn is the arm that is due, by the shares as they stand: the one with the most
-// credit, the first of equals. The rare arms stand back where rows of the array
-// that could all be posed would otherwise be left out.
+// credit, the first of equals. The arms beside the grid stand back where rows of
+// the array that could all be posed would otherwise be left out.
 func (h *hunt) turn(left int) string {
 	best := 0
 	for i, arm := range h.p.arms.list {
@@ -179,11 +190,10 @@ func (h *hunt) turn(left int) string {
 	}
 	h.credit[best] -= ppm
 	name := h.p.arms.list[best].name
-	rare := name == record.ArmBehaviorTargeted || name == record.ArmFailureMutation
-	if rows := h.p.grid.arrayLeft(); rare && h.p.quota.grid >= h.p.grid.rows && left <= rows {
+	switch {
+	case h.p.quota.grid >= h.p.grid.rows && left <= h.p.grid.arrayLeft():
 		return record.ArmStructured
-	}
-	if name == record.ArmOpenEnded && h.p.quota.array && h.p.open.taken >= h.p.quota.open {
+	case name == record.ArmOpenEnded && h.p.quota.array && h.p.open.taken >= h.p.quota.open:
 		return record.ArmStructured
 	}
 	return name

@@ -422,3 +422,44 @@ func BenchmarkArchive100k(b *testing.B) {
 		}
 	}
 }
+
+// Whatever the arms do, a run with room for the whole array has posed it in the
+// end.
+func TestFeedbackLeavesNoRowOut(t *testing.T) {
+	for _, situations := range []int{0, 146, 200, 400} {
+		for _, mode := range []record.Mode{record.ModeExplore, record.ModeRL} {
+			in := oncallInput(t)
+			in.Mode, in.Holdout, in.Batch, in.Situations, in.HardShare = mode, 0.25, 16, situations, 0.4
+			posed, _ := searched(t, in, true)
+			if c := mustNew(t, in).Coverage(posed); c.Posed != len(in.Array.Rows) || c.Covered != c.Planned {
+				t.Errorf("%s, %d situations: %d of %d rows, %d of %d pairs", mode, situations, c.Posed, c.Rows, c.Covered, c.Planned)
+			}
+		}
+	}
+}
+
+// BenchmarkLearn is what a batch's outcomes cost with 100,000 behaviours in the
+// archive: each of a situation and a behaviour of its own, and worth going near.
+func BenchmarkLearn(b *testing.B) {
+	in := oncallInput(b)
+	in.Mode, in.Holdout = record.ModeExplore, 0
+	p := mustNew(b, in)
+	first, _ := p.Next(b.Context())
+	for _, s := range behaviours(100_000, 20) {
+		p.hunt.archive.add(s)
+	}
+	rollouts := 0
+	for b.Loop() {
+		var outcomes []record.Outcome
+		for range 2 * DefaultBatch {
+			task := *first[rollouts%len(first)].Task
+			task.ID, task.SituationID = fmt.Sprint("t", rollouts), fmt.Sprint("s", rollouts)
+			p.hunt.poses[task.ID] = pose{task: &task, arm: record.ArmStructured, row: p.rows[0]}
+			outcomes = append(outcomes, outcome(&task, fmt.Sprint("behaviour", rollouts), number(0), call("get_runbook", fmt.Sprint("code", rollouts)), call("restart_service", "timeout")))
+			rollouts++
+		}
+		p.hunt.observe(outcomes)
+	}
+	b.ReportMetric(float64(rollouts)/b.Elapsed().Seconds(), "rollouts/s")
+	b.ReportMetric(float64(len(p.hunt.archive.sketches)), "behaviours")
+}

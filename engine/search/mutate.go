@@ -27,16 +27,18 @@ type mutantSource struct {
 	aims    map[string]int // mutations posed by aim
 }
 
-// offer adds a parent; of one situation the first and most telling is kept.
+// wants reports whether a task is to be offered as a parent: of one situation the
+// first rollout that is worth going near counts, and a failure rather than a
+// fault of the world. Novelty is asked of those alone, for it costs most.
+func (m *mutantSource) wants(posed pose, aim string) bool {
+	known := m.index[posed.task.SituationID]
+	return known == nil || known.aim != aimFailure && aim == aimFailure
+}
+
+// offer adds a parent, or says more of the one that is there.
 func (m *mutantSource) offer(candidate parent) {
-	if m.index == nil {
-		m.index = map[string]*parent{}
-	}
 	if known := m.index[candidate.task.SituationID]; known != nil {
-		if candidate.aim == aimFailure {
-			known.aim = aimFailure
-		}
-		known.novelty = max(known.novelty, candidate.novelty)
+		known.aim, known.novelty = candidate.aim, max(known.novelty, candidate.novelty)
 		return
 	}
 	m.index[candidate.task.SituationID] = &candidate
