@@ -51,7 +51,12 @@ func (e *Engine) Delta(ctx context.Context, before, after string, o DeltaOptions
 	}
 	in.Target, in.MustNotRegress, in.LowerIsBetter = o.Target, o.MustNotRegress, o.LowerIsBetter
 	in.Proxy, in.By, in.AllTasks = o.Proxy, o.By, o.AllTasks
-	return delta.Compare(in)
+	report, err := delta.Compare(in)
+	if err != nil || report.Scorer == "" || len(report.NotComparable) > 0 {
+		return report, err
+	}
+	report.Corrected, err = e.correctedDelta(ctx, in)
+	return report, err
 }
 
 // compared reads both sides of a comparison. scorer is the version to read them under;

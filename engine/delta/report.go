@@ -96,6 +96,9 @@ type Report struct {
 	Slices     []Slice  `json:"slices"`
 	// Noise is the target's; nil where neither side repeats.
 	Noise *Noise `json:"noise"`
+	// Corrected is the change of the pass rate corrected for the judge by the gold of both
+	// runs; filled in by the caller, nil where neither has any that counts.
+	Corrected *stats.CorrectedChange `json:"corrected,omitempty"`
 	// SelectionBound is how far rollouts that were not graded could have moved the
 	// delta: the sum over sides of d/(1-d), d being the ungraded share. 0 where all are.
 	SelectionBound float64 `json:"selection_bound"`
