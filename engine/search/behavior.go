@@ -40,6 +40,22 @@ func outcomeOf(s *record.Step) string {
 	return "error"
 }
 
+// expectation is what the agent does at a point if it does what the point is there
+// to bring about.
+type expectation struct {
+	calls  []shape
+	sketch sketch
+}
+
+// expects is the point's expectation, made once.
+func (pt *point) expects() *expectation {
+	if pt.expected == nil {
+		calls := expected(pt)
+		pt.expected = &expectation{calls: calls, sketch: sketchOf(calls, record.EndedByAgent)}
+	}
+	return pt.expected
+}
+
 // expected are the calls that a point of the grid is there to bring about: its
 // tools, under its fault and the state of what it names.
 func expected(pt *point) []shape {

@@ -32,7 +32,7 @@ type hunt struct {
 	asked      int            // novelties, of this batch
 	posed      int            // situations of the grid
 	epoch      int            // moves with each lesson, and is 1 before the first
-	expects    map[sketch]int // the novelty of expected calls, as of the last lesson
+	expects    map[sketch]int // the novelty of what is expected, as of the last lesson
 
 	targets *targetSource
 	mutants *mutantSource
@@ -235,9 +235,9 @@ func (t *targetSource) aim() {
 	}
 	var all []target
 	t.h.p.grid.ahead(targetPool, func(pt *point) {
-		calls := expected(pt)
-		if unseen := t.h.unseen(calls); unseen > 0 {
-			all = append(all, target{pt, unseen, t.h.noveltyOf(calls)})
+		e := pt.expects()
+		if unseen := t.h.unseen(e.calls); unseen > 0 {
+			all = append(all, target{pt, unseen, t.h.noveltyOf(e)})
 		}
 	})
 	slices.SortStableFunc(all, func(a, b target) int {

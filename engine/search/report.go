@@ -189,9 +189,6 @@ func (r *Report) warnings(p *Planner) []record.Warning {
 	if n := r.Equal + r.NearDuplicates; n > 0 {
 		say("duplicates_dropped", fmt.Sprintf("%d tasks were dropped: %d equal to another, %d near-duplicates of another", n, r.Equal, r.NearDuplicates), "lower phrasings, or give the tools more distinct descriptions")
 	}
-	if r.Excluded > 0 {
-		say("trained_left_out", fmt.Sprintf("%d tasks were left out: they were exported for training before", r.Excluded), "")
-	}
 	if got := r.Mix.share(); p.in.HardAsked && r.Mix.Points > 0 && math.Abs(got-r.Mix.Wanted) > hardGap {
 		say("hard_share", fmt.Sprintf("%.0f%% of the grid's situations are of the hard tier, %.0f%% were asked for", 100*got, 100*r.Mix.Wanted),
 			"all rows of an array are posed whatever their tier: ask for fewer situations, or narrow dimensions.stance and dimensions.world_state")

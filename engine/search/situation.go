@@ -55,6 +55,8 @@ type point struct {
 	thinned bool  // it lost its fault and is posed as the clean point
 	tally   tally // of this row, and of those before it that are not posed
 
+	expected *expectation // nil until it is asked for
+
 	tier  *tierPool // that it waits in
 	order int       // its place in its pool
 	gone  bool      // out of it

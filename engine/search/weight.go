@@ -22,8 +22,8 @@ func (d dials) sum() int { return d.undercoverage + d.risk + d.novelty + d.gap +
 // of the rollouts in its worst cell failed.
 func (h *hunt) weigh(pt *point) *candidate {
 	c := &candidate{point: pt}
-	calls := expected(pt)
-	c.fixed = h.dials.risk*riskOf(pt) + h.dials.novelty*h.noveltyOf(calls) + h.dials.gap*h.gap(calls) + h.dials.suspicion*h.regions.suspicion(pt.row)
+	e := pt.expects()
+	c.fixed = h.dials.risk*riskOf(pt) + h.dials.novelty*h.noveltyOf(e) + h.dials.gap*h.gap(e.calls) + h.dials.suspicion*h.regions.suspicion(pt.row)
 	h.reweigh(c)
 	return c
 }
@@ -34,13 +34,12 @@ func (h *hunt) reweigh(c *candidate) {
 	c.asOf = h.posed
 }
 
-// noveltyOf is the novelty of calls that are expected, as of the last lesson.
-func (h *hunt) noveltyOf(calls []shape) int {
-	s := sketchOf(calls, record.EndedByAgent)
-	n, known := h.expects[s]
+// noveltyOf is the novelty of what is expected, as of the last lesson.
+func (h *hunt) noveltyOf(e *expectation) int {
+	n, known := h.expects[e.sketch]
 	if !known {
-		n = h.archive.novelty(s)
-		h.expects[s] = n
+		n = h.archive.novelty(e.sketch)
+		h.expects[e.sketch] = n
 	}
 	return n
 }

@@ -300,6 +300,22 @@ func TestResumeKeepsTheWriter(t *testing.T) {
 	}
 }
 
+// Whatever a writer writes, it is taken or refused for a reason.
+func FuzzDraft(f *testing.F) {
+	for _, seed := range []string{"", "Please restart billing.", "tool_condition: timeout", "\x1b[2J", "\xed\xa0\x80", "get_runbook", strings.Repeat("a", 9000), "payments-ledger", "{give} \uE000"} {
+		f.Add(seed)
+	}
+	book := oncallBook()
+	clause := book.clauses[oncallRules[1]]
+	brief := Brief{Names: []string{"billing"}, scene: &scene{clause: clause, axes: axesOf("restart_service", oncallRules[1], "adversarial", record.EntityMissing, "prior_failure")}}
+	f.Fuzz(func(t *testing.T, text string) {
+		why := book.faultOf(record.Text(text), &brief)
+		if why == "" && (!strings.Contains(text, "billing") || len(text) > 4*maxAskRunes || strings.Contains(text, "get_runbook") || strings.Contains(text, "prior_failure ")) {
+			t.Errorf("%q was taken", text)
+		}
+	})
+}
+
 // The template writer fills the interface, and writes what the planner poses.
 func TestTemplateIsAWriter(t *testing.T) {
 	in := oncallInput(t)
