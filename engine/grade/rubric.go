@@ -42,7 +42,7 @@ var (
 func ParseRubric(text record.Text) (Rubric, error) {
 	var r Rubric
 	if strings.TrimSpace(string(text)) == "" {
-		return r, errors.New("rubric: it is empty; write numbered criteria, such as 1. [hard] ...")
+		return r, errors.New("rubric: it is empty; write numbered criteria, such as \"1. [hard] The refund was made\"")
 	}
 	if n := len([]rune(string(text))); n > maxRubric {
 		return r, fmt.Errorf("rubric: it has %d characters, and %d are the most", n, maxRubric)
