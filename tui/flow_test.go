@@ -476,3 +476,28 @@ func TestAPartIsReadAgainWhenOneComesBack(t *testing.T) {
 	d.press(">")
 	d.sees(" 9 ─", "9/9")
 }
+
+func TestFindInALiveTranscript(t *testing.T) {
+	d := drive(t, saved(), 120, 40)
+	d.press("enter /")
+	d.write("RUNBOOK")
+	d.sees("find RUNBOOK", "Enter find")
+	d.press("enter")
+	d.sees("1 of 5: RUNBOOK")
+	d.press("n n N")
+	d.sees("2 of 5: RUNBOOK")
+	d.press("h j")
+	d.press("l")
+	d.sees("1 of 5: RUNBOOK") // of the transcript beside
+	d.press("]")
+	if line := besideLine(d); !strings.Contains(line, "get_runbook") {
+		t.Errorf("the next call is %q", line)
+	}
+	d.press("/ ctrl+u")
+	d.write("q1%")
+	if d.quit {
+		t.Error("a letter of the search left the program")
+	}
+	d.press("esc")
+	d.sees("2 Live")
+}

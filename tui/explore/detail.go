@@ -2,7 +2,6 @@ package explore
 
 import (
 	"context"
-	"fmt"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -20,10 +19,7 @@ type detail struct {
 	doc    *transcript.Doc
 	play   ui.Scroll
 	asking ui.Question
-
-	query string // what is looked for
-	hits  []transcript.Hit
-	hit   int
+	search transcript.Search
 }
 
 // follow reads what came into sight: rows, and the rollout under the cursor.
@@ -86,13 +82,8 @@ func (m *Model) sampleRead(msg sampleMsg) tea.Cmd {
 		d.id, d.doc = msg.id, msg.doc
 		d.play.Reset()
 		d.play.Forget()
-		d.hits = nil
 		m.restoreTranscript()
-		if d.query != "" {
-			d.doc.Light(d.query)
-			return m.search()
-		}
-		return nil
+		return m.search()
 	}
 	if again || msg.asked != [2]string{id, sibling} {
 		return m.show()
@@ -107,50 +98,14 @@ func (m *Model) sawDetail() {
 	}
 }
 
-// search looks for the query in the transcript.
+// search looks for what is looked for in the transcript.
 func (m *Model) search() tea.Cmd {
-	d := &m.detail
-	if d.doc == nil || d.query == "" {
+	find := m.detail.search.In(m.detail.doc)
+	m.detail.play.Forget()
+	if find == nil {
 		return nil
 	}
-	finder, id := d.doc.Finder(d.query), d.id
-	gen := hashGen(id, d.query)
-	return m.asked(func(context.Context) tea.Msg { return hitsMsg{gen, finder.Hits()} })
-}
-
-// hashGen tells searches apart.
-func hashGen(id, query string) int { return int(hashOf(id+"\n"+query) >> 1) }
-
-func (m *Model) found(msg hitsMsg) {
-	d := &m.detail
-	if msg.gen != hashGen(d.id, d.query) {
-		return
-	}
-	d.hits, d.hit = msg.hits, 0
-	if len(d.hits) > 0 {
-		m.toHit(0)
-	}
-}
-
-// toHit goes to a place where the query stands.
-func (m *Model) toHit(n int) {
-	d := &m.detail
-	if len(d.hits) == 0 {
-		return
-	}
-	d.hit = (n + len(d.hits)) % len(d.hits)
-	d.play.To(d.doc, d.doc.Show(d.hits[d.hit]))
-}
-
-// hitText says which of the places found one is at.
-func (d *detail) hitText() string {
-	switch {
-	case d.query == "":
-		return ""
-	case len(d.hits) == 0:
-		return "not found: " + ui.CleanLine(d.query)
-	}
-	return fmt.Sprintf("%d of %s: %s", d.hit+1, ui.Count(len(d.hits)), ui.CleanLine(d.query))
+	return m.asked(func(context.Context) tea.Msg { return hitsMsg{find()} })
 }
 
 // otherCell goes to the attempt beside, in the view of tasks.
@@ -165,13 +120,16 @@ func (m *Model) otherCell(by int) tea.Cmd {
 }
 
 // jump goes to a tool call or to trouble, after the cursor or before it.
-func (m *Model) jump(next func(*transcript.Doc) func(int, int) (int, bool), by int) tea.Cmd {
+func (m *Model) jump(id string) tea.Cmd {
 	d := &m.detail
 	if d.doc == nil {
 		return nil
 	}
-	at, ok := next(d.doc)(d.play.Cursor(), by)
-	if !ok {
+	at, ok, isJump := d.doc.Jump(id, d.play.Cursor())
+	switch {
+	case !isJump:
+		return nil
+	case !ok:
 		return ui.Toast("There is no other that way")
 	}
 	m.focus = paneDetail

@@ -13,11 +13,9 @@ import (
 	"assay/tui/ui"
 )
 
-// edit is the line that is typed into: a filter with what it could go on with, or
-// words to be found in the transcript.
+// edit is the filter as it is typed, with what it could go on with.
 type edit struct {
 	on      bool
-	finds   bool // words for the transcript, not a filter
 	field   ui.Field
 	problem string
 	values  map[string][]store.Value // of fields that were asked for
@@ -37,7 +35,7 @@ type offer struct {
 const maxOffers = 8
 
 // Typing reports whether keys are text.
-func (m *Model) Typing() bool { return m.edit.on }
+func (m *Model) Typing() bool { return m.edit.on || m.detail.search.Typing }
 
 func (m *Model) beginFilter() tea.Cmd {
 	m.edit = edit{on: true, values: m.edit.values, asked: m.edit.asked}
@@ -49,13 +47,15 @@ func (m *Model) beginFilter() tea.Cmd {
 	return m.suggest()
 }
 
-func (m *Model) beginFind() {
-	m.edit = edit{on: true, finds: true, values: m.edit.values, asked: m.edit.asked}
-	m.edit.field.Set(m.detail.query)
-}
-
 // Type takes a key of the line.
 func (m *Model) Type(msg tea.KeyPressMsg) tea.Cmd {
+	if m.detail.search.Typing {
+		if m.detail.search.Key(msg.String(), msg.Text) {
+			m.focus = paneDetail
+			return m.search()
+		}
+		return nil
+	}
 	e := &m.edit
 	switch key := msg.String(); key {
 	case "esc":
@@ -83,22 +83,16 @@ func (m *Model) Type(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 func (m *Model) pasted(text string) tea.Cmd {
+	if m.detail.search.Typing {
+		m.detail.search.Field.Insert(text)
+		return nil
+	}
 	m.edit.field.Insert(text)
 	return m.suggest()
 }
 
 func (m *Model) applyLine() tea.Cmd {
 	line := strings.TrimSpace(m.edit.field.Text())
-	if m.edit.finds {
-		m.edit.on = false
-		m.detail.query, m.detail.hits = line, nil
-		if m.detail.doc != nil {
-			m.detail.doc.Light(line)
-			m.detail.play.Forget()
-		}
-		m.focus = paneDetail
-		return m.search()
-	}
 	if _, err := store.ParseFilter(line); err != nil {
 		m.edit.problem = ui.CleanLine(err.Error())
 		return nil
@@ -148,9 +142,6 @@ func (m *Model) goBack() (cmd tea.Cmd, ok bool) {
 func (m *Model) suggest() tea.Cmd {
 	e := &m.edit
 	e.problem, e.offers, e.at = "", nil, 0
-	if e.finds {
-		return nil
-	}
 	typing := store.TypingAt(e.field.Before())
 	if typing.Field == "" {
 		e.offers = nameOffers(typing)
@@ -240,7 +231,7 @@ func (m *Model) takeOffer() tea.Cmd {
 func (m *Model) filterLine(width int) string {
 	t, e := m.theme, &m.edit
 	switch {
-	case e.on && !e.finds:
+	case e.on:
 		spans := []ui.Span{ui.S(t.Accent.With(ui.Bold), " / ")}
 		spans = append(spans, e.field.Spans(t, width-4)...)
 		return ui.Row(width, ui.Style{}, spans...)
@@ -253,7 +244,7 @@ func (m *Model) filterLine(width int) string {
 // offersView is what stands below the line while it is typed.
 func (m *Model) offersView(width int) []string {
 	t, e := m.theme, &m.edit
-	if !e.on || e.finds {
+	if !e.on {
 		return nil
 	}
 	if e.problem != "" {

@@ -37,7 +37,7 @@ func (m *Model) Keep() any {
 		Cursor: m.list().Cursor(), Top: m.list().Top(), Cell: m.detail.cell, Detail: m.focus == paneDetail, Row: m.grid.row, Column: m.grid.col}
 	block, line := m.detail.play.Place()
 	k.Scroll = [3]int{m.detail.play.Cursor(), block, line}
-	if m.edit.on && !m.edit.finds {
+	if m.edit.on {
 		k.Typing = m.edit.field.Text()
 	}
 	return k

@@ -13,20 +13,16 @@ import (
 
 // IDs of the screen's own actions.
 const (
-	doView        = "next-view"
-	doMap         = "map"
-	doBy          = "next-field"
-	doAcross      = "next-axis"
-	doSort        = "sort"
-	doTurn        = "sort-turned"
-	doSiblings    = "siblings"
-	doSwap        = "swap"
-	doCall        = "next-call"
-	doCallBack    = "previous-call"
-	doTrouble     = "next-trouble"
-	doTroubleBack = "previous-trouble"
-	doChoose      = "choose"
-	doLabel       = "label"
+	doView     = "next-view"
+	doMap      = "map"
+	doBy       = "next-field"
+	doAcross   = "next-axis"
+	doSort     = "sort"
+	doTurn     = "sort-turned"
+	doSiblings = "siblings"
+	doSwap     = "swap"
+	doChoose   = "choose"
+	doLabel    = "label"
 )
 
 // Actions are what can be done now.
@@ -34,7 +30,7 @@ func (m *Model) Actions() []ui.Action {
 	switch {
 	case m.runID == "":
 		return []ui.Action{ui.Reserve(ui.Back, "runs", "Go back to the runs", 1)}
-	case m.edit.on:
+	case m.Typing():
 		return m.editActions()
 	case m.pair.on:
 		return m.pairActions()
@@ -58,9 +54,9 @@ func (m *Model) Actions() []ui.Action {
 	out = append(out, ui.Reserve(ui.Copy, "", "Copy the rollout's id, in the transcript what is under the cursor", 0))
 	if m.detail.id != "" {
 		out = append(out, ui.Action{ID: doSiblings, Keys: []string{"s"}, Name: "siblings", Help: "Put another attempt at the task beside it, and show where the two part", Footer: 4})
-		out = append(out, jumpActions()...)
+		out = append(out, transcript.JumpActions(6)...)
 	}
-	if m.focus == paneDetail && m.detail.query != "" {
+	if m.focus == paneDetail && m.detail.search.Active() {
 		out = append(out, ui.Reserve(ui.FindNext, "", "", 7), ui.Reserve(ui.FindPrev, "", "", 0))
 	}
 	out = append(out,
@@ -75,15 +71,6 @@ func (m *Model) Actions() []ui.Action {
 	return append(out, m.filterActions()...)
 }
 
-func jumpActions() []ui.Action {
-	return []ui.Action{
-		{ID: doCall, Keys: []string{"]"}, Name: "next call", Help: "Go to the next tool call"},
-		{ID: doCallBack, Keys: []string{"["}, Name: "call before", Help: "Go to the tool call before"},
-		{ID: doTrouble, Keys: []string{")"}, Name: "next trouble", Help: "Go to the next failure, fault or broken rule", Footer: 6},
-		{ID: doTroubleBack, Keys: []string{"("}, Name: "trouble before", Help: "Go to the failure, fault or broken rule before"},
-	}
-}
-
 // filterActions are those of every view but the siblings.
 func (m *Model) filterActions() []ui.Action {
 	filter, help := "filter", "Filter the rollouts"
@@ -93,7 +80,7 @@ func (m *Model) filterActions() []ui.Action {
 	next := (m.view + 1) % views
 	out := []ui.Action{
 		ui.Reserve(ui.Find, filter, help, 2),
-		{ID: doView, Keys: []string{"v"}, Name: next.String(), Help: "Look at the rollouts as " + next.String(), Footer: 3},
+		{ID: doView, Keys: []string{"v"}, Name: next.String(), Help: "Go on to the next view: " + next.String(), Footer: 3},
 		ui.Reserve(ui.Back, "back", "Go back: to the list, to the filter before, to the runs", 14),
 	}
 	if m.view != viewMap {
@@ -126,14 +113,14 @@ func (m *Model) pairActions() []ui.Action {
 		ui.Reserve(ui.Open, "unfold", "Fold or unfold the tool calls of both", 1),
 		ui.Reserve(ui.Right, "next", "Put the next attempt on the right", 2), ui.Reserve(ui.Left, "before", "Put the attempt before on the right", 0),
 		ui.Action{ID: doSwap, Keys: []string{"x"}, Name: "swap", Help: "Change sides", Footer: 4},
-		ui.Action{ID: doTrouble, Keys: []string{")"}, Name: "parting", Help: "Go to where the two part", Footer: 3},
+		ui.Action{ID: transcript.NextTrouble, Keys: []string{")"}, Name: "parting", Help: "Go to where the two part", Footer: 3},
 		ui.Reserve(ui.Copy, "", "Copy what is under the cursor, of both", 0),
 		ui.Reserve(ui.Back, "back", "Go back to the list", 5))
 }
 
 // editActions are the keys of the line that is typed; the line takes all others.
 func (m *Model) editActions() []ui.Action {
-	if m.edit.finds {
+	if m.detail.search.Typing {
 		return []ui.Action{ui.Reserve(ui.Open, "find", "Find the words", 1), ui.Reserve(ui.Back, "leave it", "Leave things as they are", 2)}
 	}
 	return []ui.Action{
@@ -173,7 +160,7 @@ func (m *Model) Do(id string) tea.Cmd {
 		}
 	case ui.Find:
 		if m.focus == paneDetail {
-			m.beginFind()
+			m.detail.search.Begin()
 			return nil
 		}
 		return m.beginFilter()
@@ -182,7 +169,7 @@ func (m *Model) Do(id string) tea.Cmd {
 		if id == ui.FindPrev {
 			by = -1
 		}
-		m.toHit(m.detail.hit + by)
+		m.detail.search.Go(by, &m.detail.play)
 	case ui.Copy:
 		return m.copy()
 	}
@@ -209,20 +196,12 @@ func (m *Model) doMore(id string) tea.Cmd {
 		return m.anew(0)
 	case doSiblings:
 		return m.openSiblings()
-	case doCall:
-		return m.jump(func(d *transcript.Doc) func(int, int) (int, bool) { return d.NextCall }, 1)
-	case doCallBack:
-		return m.jump(func(d *transcript.Doc) func(int, int) (int, bool) { return d.NextCall }, -1)
-	case doTrouble:
-		return m.jump(func(d *transcript.Doc) func(int, int) (int, bool) { return d.NextTrouble }, 1)
-	case doTroubleBack:
-		return m.jump(func(d *transcript.Doc) func(int, int) (int, bool) { return d.NextTrouble }, -1)
 	case doChoose:
 		return m.choose()
 	case doLabel:
 		return m.label()
 	}
-	return nil
+	return m.jump(id)
 }
 
 func (m *Model) turnField() tea.Cmd {
@@ -337,7 +316,7 @@ func (m *Model) doPair(id string) tea.Cmd {
 		return m.otherSibling(-1)
 	case doSwap:
 		return m.swapSiblings()
-	case doTrouble:
+	case transcript.NextTrouble:
 		row, ok := p.shown.Parting()
 		if !ok {
 			return ui.Toast("The two are the same")

@@ -96,10 +96,7 @@ type (
 		shown       *transcript.Pair
 		err         error
 	}
-	hitsMsg struct {
-		gen  int
-		hits []transcript.Hit
-	}
+	hitsMsg   struct{ found transcript.Found }
 	valuesMsg struct {
 		field  string
 		values []store.Value
@@ -297,7 +294,7 @@ func (m *Model) answered(msg tea.Msg) tea.Cmd {
 	case pairMsg:
 		return m.pairRead(msg)
 	case hitsMsg:
-		m.found(msg)
+		m.detail.search.Take(msg.found, &m.detail.play)
 	case valuesMsg:
 		m.edit.offer(msg)
 	case chosenMsg:

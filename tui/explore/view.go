@@ -157,16 +157,16 @@ func (m *Model) detailView(width, height int) []string {
 	t, d := m.theme, &m.detail
 	focused := m.focus == paneDetail && !m.edit.on
 	var right []ui.Span
-	if d.id != "" {
+	if d.id != "" && m.length() > 0 {
 		right = []ui.Span{ui.S(t.Quiet, ui.CleanLine(d.id))}
 	}
-	if text := d.hitText(); text != "" && m.focus == paneDetail {
+	if text := d.search.Text(); text != "" && m.focus == paneDetail {
 		right = []ui.Span{ui.S(t.Accent, text)}
 	}
 	lines := []string{ui.Rule(t, width, "Transcript", focused, right...)}
 	rest := height - 1
-	if m.edit.on && m.edit.finds && rest > 1 {
-		lines = append(lines, ui.Row(width, ui.Style{}, append([]ui.Span{ui.S(t.Accent.With(ui.Bold), " find ")}, m.edit.field.Spans(t, width-7)...)...))
+	if d.search.Typing && rest > 1 {
+		lines = append(lines, d.search.Line(t, width))
 		rest--
 	}
 	if d.doc == nil || m.length() == 0 {

@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"assay/tui/transcript"
 	"assay/tui/ui"
 )
 
@@ -27,6 +28,16 @@ func (m *Model) Actions() []ui.Action {
 	}
 	out := ui.Moves()
 	detail := !m.onPage()
+	if m.search.Typing {
+		return []ui.Action{ui.Reserve(ui.Open, "find", "Find the words", 1), ui.Reserve(ui.Back, "leave it", "Leave things as they are", 2)}
+	}
+	if detail && m.shown.doc != nil {
+		out = append(out, ui.Reserve(ui.Find, "find", "Find words in the transcript", 23))
+		out = append(out, transcript.JumpActions(0)...)
+		if m.search.Active() {
+			out = append(out, ui.Reserve(ui.FindNext, "", "", 5), ui.Reserve(ui.FindPrev, "", "", 0))
+		}
+	}
 	if detail {
 		out = append(out,
 			ui.Reserve(ui.Open, m.openName(), "Open the rollout; in it, fold or unfold a tool call", 1),
@@ -118,8 +129,63 @@ func (m *Model) Do(id string) tea.Cmd {
 		return m.otherPart(-1)
 	case doFollow:
 		return m.toggleFollow()
+	case ui.Find:
+		m.search.Begin()
+		return nil
+	case ui.FindNext, ui.FindPrev:
+		by := 1
+		if id == ui.FindPrev {
+			by = -1
+		}
+		m.follow = false
+		m.search.Go(by, &m.shown.play)
+		return nil
+	}
+	if cmd, ok := m.jump(id); ok {
+		return cmd
 	}
 	return m.steer(id)
+}
+
+// jump goes to a tool call or to trouble; ok is false where the ID is of neither.
+func (m *Model) jump(id string) (cmd tea.Cmd, ok bool) {
+	if m.shown.doc == nil || m.onPage() {
+		return nil, false
+	}
+	at, found, isJump := m.shown.doc.Jump(id, m.shown.play.Cursor())
+	switch {
+	case !isJump:
+		return nil, false
+	case !found:
+		return ui.Toast("There is no other that way"), true
+	}
+	m.follow = false
+	m.enterDetail()
+	m.shown.play.To(m.shown.doc, at)
+	return nil, true
+}
+
+// Typing reports whether keys are text.
+func (m *Model) Typing() bool { return m.search.Typing }
+
+// Type takes a key of the line that words are looked for with.
+func (m *Model) Type(msg tea.KeyPressMsg) tea.Cmd {
+	if !m.search.Key(msg.String(), msg.Text) {
+		return nil
+	}
+	m.follow = false
+	m.enterDetail()
+	return m.find()
+}
+
+// find looks for what is looked for in the transcript that is shown.
+func (m *Model) find() tea.Cmd {
+	find := m.search.In(m.shown.doc)
+	m.shown.play.Forget()
+	if find == nil {
+		return nil
+	}
+	return m.owned(func() tea.Msg { return foundMsg{find()} })
 }
 
 // steer does what acts on the story that runs.

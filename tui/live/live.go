@@ -87,6 +87,7 @@ type Model struct {
 	seen   map[string]bool
 
 	shown    shown
+	search   transcript.Search
 	pageView ui.Scroll
 	pageOf   page
 	pageKey  pageKey
@@ -315,6 +316,10 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		if msg.owner == m.owner {
 			return m.answered(msg.msg)
 		}
+	case tea.PasteMsg:
+		if m.search.Typing {
+			m.search.Field.Insert(msg.Content)
+		}
 	case tea.MouseWheelMsg:
 		return m.wheel(msg)
 	case tea.MouseClickMsg:
@@ -335,6 +340,8 @@ func (m *Model) answered(msg tea.Msg) tea.Cmd {
 		return m.passRead(msg)
 	case armsMsg:
 		return m.armsRead(msg)
+	case foundMsg:
+		m.search.Take(msg.Found, &m.shown.play)
 	}
 	return nil
 }

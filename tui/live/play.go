@@ -129,6 +129,9 @@ func (m *Model) sampleRead(msg sampleMsg) tea.Cmd {
 		if bottom && m.follow {
 			s.play.Bottom(s.doc)
 		}
+		if m.search.Active() && !m.follow {
+			return m.find()
+		}
 	}
 	if again || !current || msg.id != s.id {
 		return m.play()

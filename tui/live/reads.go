@@ -138,6 +138,8 @@ func readSample(ctx context.Context, s Store, gen int, id string, theme ui.Theme
 	}
 }
 
+type foundMsg struct{ transcript.Found }
+
 type passMsg struct {
 	gen     int
 	runID   string

@@ -211,7 +211,14 @@ func (m *Model) detail(width, body int) []string {
 			right = []ui.Span{ui.S(t.Info, t.Running().Sign+" in flight")}
 		}
 	}
+	if text := m.search.Text(); text != "" && m.focus == paneDetail {
+		right = []ui.Span{ui.S(t.Accent, text)}
+	}
 	lines := []string{ui.Rule(t, width, title, m.focus == paneDetail, right...)}
+	if m.search.Typing && body > 1 {
+		lines = append(lines, m.search.Line(t, width))
+		body--
+	}
 	if s.doc == nil {
 		for range body {
 			lines = append(lines, ui.Spaces(width))
