@@ -7,12 +7,30 @@
 // what they find: two over the grid, the open-ended one, one that aims at tool
 // calls not seen yet, and one that rewrites the asks of rollouts that failed.
 //
+// # Which point is next
+//
+// Without feedback the rows of the array come by its prefix rule and further points
+// by their hash, hard ones and others in the wanted mix. With feedback a point that
+// may teach goes by its weight: how little its pairs and triples of values were
+// asked about, what a wrong act could cost there, how far the behaviour expected
+// there lies from those seen, how many of the calls expected there were never
+// seen, and how often rollouts failed where it shares values with them. Mode
+// explore goes by weights from its first batch and takes points beyond the array
+// before its last rows; the other modes begin with the prefix and pose the array
+// first. A run that is aimed by an earlier one ([Trace]) knows from the start what
+// that one asked and where it failed. Held-out points keep the places that they
+// would have without any of this.
+//
+// # Who writes
+//
 // The template writer puts each situation into the words of a person, and needs no
 // model. It reads the tools for what a person would call them, the clauses of the
 // policy for what a person could touch them by, and it never says where on the
 // grid an ask stands. The person behind an ask knows, in [record.User], what the
 // ask leaves out, and the world that a task begins with holds the things that it
-// names in the state that its coordinates say.
+// names in the state that its coordinates say. Another [Writer] may write the asks
+// of one arm; what it cannot write, or writes badly twice, the template's words
+// are kept for, and the report says so.
 //
 // # What it promises
 //
@@ -26,8 +44,52 @@
 // one batch late and at most two batches are in flight. Held-out tasks teach the
 // search nothing.
 //
+// # What it is worth
+//
+// BenchmarkPlantedFaults runs the planner against agents with twelve planted
+// faults, six that show where two values meet and six where three do, each in 70%
+// of the rollouts that it lies in, beside 2% of failures for no reason. The grid
+// is that of ten tools and eight rules (134,400 points, an array of 217 rows),
+// k is 2, a batch 32 tasks. Thirty agents, each met by every strategy: the search;
+// the plain array with points by hash behind it; points drawn evenly at random; the
+// search with its two rare arms off; and with its weights off. In brackets, the
+// 95% interval of the search's lead over thirty paired agents.
+//
+// Faults triggered per 100 rollouts, each counted in each rollout:
+//
+//	rollouts  search  plain array            random                 arms off               weights off
+//	     200   12.1    7.6 [+2.9, +6.0]       9.6 [+0.7, +4.3]      11.3 [+0.5, +1.2]       8.1 [+2.4, +5.6]
+//	     400   16.4    7.4 [+7.6, +10.5]     10.1 [+4.8, +7.9]      15.3 [+0.6, +1.6]       8.2 [+6.7, +9.6]
+//	     800   18.6    8.2 [+9.7, +11.0]     10.3 [+7.4, +9.1]      17.7 [+0.5, +1.3]       9.2 [+8.7, +10.1]
+//	    1600   15.8    8.7 [+6.8, +7.5]      10.6 [+4.7, +5.9]      15.0 [+0.6, +1.0]       9.7 [+5.8, +6.5]
+//
+// Different faults found, of twelve:
+//
+//	rollouts  search  plain array            random                 arms off               weights off
+//	     200    6.6    4.8 [+1.0, +2.7]       6.2 [-0.4, +1.2]       6.5 [0.0, +0.2]        4.8 [+1.0, +2.7]
+//	     400    7.7    7.0 [0.0, +1.6]        7.9 [-0.9, +0.5]       7.7 [-0.2, +0.2]       7.1 [-0.2, +1.4]
+//	     800    9.5    8.8 [+0.2, +1.1]       9.6 [-0.7, +0.5]       9.4 [-0.2, +0.4]       9.0 [0.0, +1.0]
+//	    1600   10.6   10.7 [-0.5, +0.3]      10.8 [-0.7, +0.3]      10.6 [-0.3, +0.2]      10.9 [-0.7, +0.2]
+//
+// So the search meets a fault that is there about twice as often as the array or
+// chance, which is what shows how far a fault reaches and fills a set to train on;
+// nearly all of that is the weights'. It finds different faults sooner than the
+// plain array, and no more of them than points drawn at random: evenly spread
+// faults are found by spreading evenly. After 800 rollouts it falls off, since it
+// still owes the rest of the array.
+//
+// It loses where it has no room. In a run of the default size (all rows once, 480
+// rollouts) it triggers 8.4 faults per 100 and finds 7.6, the plain array 7.6 and
+// 7.5, random points 10.2 [-2.8, -0.7] and 8.4 [-1.5, -0.2]: half of a stable
+// array's rows touch no rule, a tenth of the asks are open-ended, and faults of
+// this benchmark lie at neither. Where all faults lie at a destructive tool, under
+// pressure or at a failing tool, as its risk dial expects, the figures are within
+// a tenth of these, and at 1600 rollouts random points find more different faults
+// (10.9 to 10.4, [-1.1, -0.1]).
+//
 // # Concurrency
 //
 // A Planner may be used from several goroutines; [Planner.Next] waits for the
-// feedback it needs. A posed task is shared and never written to again.
+// feedback it needs, and for a writer, without holding up the other methods. A
+// posed task is shared and never written to again.
 package search

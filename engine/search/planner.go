@@ -13,7 +13,8 @@ import (
 
 // DefaultBatch is how many tasks are planned at a time. It is a constant of the
 // recipe and never of the concurrency; 512 keeps two batches of eight rollouts
-// each in front of any agent. Convention, untested.
+// each in front of any agent. Convention, untested. Feedback acts on what comes
+// after two batches: who searches wants fewer.
 const DefaultBatch = 512
 
 // Given is an ask that the user already has. User and Reference may be absent.
