@@ -39,6 +39,9 @@ func (e *Engine) aimOf(ctx context.Context, p *plan, run *record.Run) ([]search.
 	if err != nil {
 		return nil, err
 	}
+	if len(traces) == 0 {
+		return nil, record.Problemf("no_traces", "aim at a run that has rollouts of its own tasks, or leave simulate.aim out", "run %s has no rollout that says where to ask", id)
+	}
 	kept, err := record.Marshal(traces)
 	if err != nil {
 		return nil, fmt.Errorf("keep what the run is aimed by: %w", err)

@@ -77,6 +77,10 @@ func TestAimIsKeptWithTheRun(t *testing.T) {
 	if _, err := e.aimOf(t.Context(), p, &record.Run{Files: map[string]string{}}); err == nil || !strings.Contains(err.Error(), "simulate.aim") {
 		t.Errorf("a run that is not there gives %v", err)
 	}
+	p.recipe.Simulate.Aim = "earlier" // of which nothing is left
+	if _, err := e.aimOf(t.Context(), p, &record.Run{Files: map[string]string{}}); err == nil || !strings.Contains(err.Error(), "no rollout") {
+		t.Errorf("a run without rollouts gives %v", err)
+	}
 	p.recipe.Simulate.Aim = ""
 	if got, err := e.aimOf(t.Context(), p, &record.Run{}); got != nil || err != nil {
 		t.Errorf("no aim gives %v, %v", got, err)

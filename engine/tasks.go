@@ -30,6 +30,9 @@ func (e *Engine) tasksFor(ctx context.Context, p *plan, run *record.Run, stored 
 	}
 	t := &taskSource{stored: batchesOf(stored)}
 	if run.PosedBy != "" {
+		if run.Parent == "" && p.recipe.Simulate.Aim != "" {
+			return nil, record.Problemf("bad_flag", "leave out --aim, or --tasks", "the tasks are those of run %s: there is nothing to aim", run.PosedBy)
+		}
 		return t, e.replay(ctx, run, trained, t)
 	}
 	if t.aim, err = e.aimOf(ctx, p, run); err != nil {

@@ -59,6 +59,10 @@ func TestAimedRun(t *testing.T) {
 		t.Errorf("the run does not say that it was aimed, or its mix:\n%s", shown)
 	}
 
+	if _, errs, code := p.run("run", "hunting", "--tasks", "first", "--aim", "first"); code != 2 || !strings.Contains(errs, "--aim") {
+		t.Errorf("another run's tasks cannot be aimed: exit %d\n%s", code, errs)
+	}
+
 	p.must("run", "hunting", "--mode", "explore", "--situations", "60", "--name", "stopped", "--aim", "first", "--budget", "40")
 	p.must("hide", "first")
 	p.must("purge", "first")
