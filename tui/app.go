@@ -57,6 +57,7 @@ type root struct {
 	kept    map[string]json.RawMessage // the places as they were saved
 	placing bool                       // they are being read: nothing is drawn yet
 	touched bool                       // a key was pressed
+	noted   map[string]bool            // verdicts that are noted as seen
 	saving  bool                       // a save is due
 	chosen  string                     // the theme, where one was chosen by name here
 
@@ -72,7 +73,7 @@ func newRoot(ctx context.Context, o Options, box *mailbox, g *guard) *root {
 		name = "mono"
 	}
 	theme := ui.ThemeNamed(name)
-	m := &root{ctx: ctx, opts: o, box: box, guard: g, theme: theme, fixed: name != "", front: ui.ScreenRuns, mouse: true, storyIDs: map[string]bool{},
+	m := &root{ctx: ctx, opts: o, box: box, guard: g, theme: theme, fixed: name != "", front: ui.ScreenRuns, mouse: true, storyIDs: map[string]bool{}, noted: map[string]bool{},
 		later: sendLater(ctx), wait: waitFor}
 	m.more = otherScreens(ctx, o, theme)
 	m.runs = runs.New(ctx, runs.Options{Store: o.Store, Pass: o.Pass, Recipes: o.Recipes, Knobs: o.Knobs, Compare: m.more[ui.ScreenDelta] != nil, Now: o.Now, Theme: theme})

@@ -33,12 +33,21 @@
 //   - [ui.Toast], [ui.Failed] and [ui.Ask] say what was done, what went wrong, and
 //     ask, with No as the default, before what cannot be undone.
 //
+// # Where one was
+//
+// Some seconds after a key, and on the way out, the frame asks every screen for
+// its place and saves what changed (places.go); the next day begins there, unless
+// something else is asked for. With it goes whose verdicts were on the screen, so
+// that a label given after them does not count as blind.
+//
 // # Promises
 //
 // An observer never blocks and never loses the last word: what arrives between
 // two frames is drawn together. No input or output is done in Update or View. A
 // panic in the loop, in a command or in the feeder restores the terminal, writes
 // a report without anything that a model or a tool said, and comes back from Run
-// as an error. Leaving while work runs asks first; when Run returns, no story
-// that it began is running and no goroutine of its own is left.
+// as an error. Leaving while work runs asks first; a signal, or a terminal that is
+// gone, lets what is in flight finish without asking, and a second one aborts it.
+// When Run returns, no story that it began is running and no goroutine of its own
+// is left.
 package tui

@@ -124,14 +124,31 @@ func (m *root) changedPlaces() map[string]json.RawMessage {
 	return changed
 }
 
-// seen is what the screens showed verdicts of since it was last noted.
+// seen is what the screens showed verdicts of and was not noted yet.
 func (m *root) seen() []ui.Seen {
 	var out []ui.Seen
 	for _, s := range m.screens() {
-		if seer, ok := s.(ui.Seer); ok {
-			if seen := seer.Seen(); len(seen.Rollouts)+len(seen.Tasks) > 0 {
-				out = append(out, seen)
-			}
+		seer, ok := s.(ui.Seer)
+		if !ok {
+			continue
+		}
+		seen := seer.Seen()
+		seen.Rollouts = m.unnoted("", seen.Rollouts)
+		seen.Tasks = m.unnoted(seen.Run, seen.Tasks)
+		if len(seen.Rollouts)+len(seen.Tasks) > 0 {
+			out = append(out, seen)
+		}
+	}
+	return out
+}
+
+// unnoted is the ids that were not noted before, which they are now.
+func (m *root) unnoted(of string, ids []string) []string {
+	var out []string
+	for _, id := range ids {
+		if key := of + " " + id; !m.noted[key] {
+			m.noted[key] = true
+			out = append(out, id)
 		}
 	}
 	return out
