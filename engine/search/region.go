@@ -8,7 +8,7 @@ import (
 )
 
 // maxCells is the most cells of which regions keep count: beyond it they know no
-// triples. Sixteen megabytes.
+// triples. Twelve megabytes of counts.
 const maxCells = 1 << 20
 
 // regions is what is known of the parts of the grid. A region is a cell: one value

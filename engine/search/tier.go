@@ -7,7 +7,7 @@ import (
 	"assay/engine/record"
 )
 
-// hardValues are the values that make a situation harder, by axis: a person who
+// hardValue says whether a value makes a situation harder: a person who
 // pushes or is wrong, a world that is not as they say, a tool that fails, a past
 // that weighs. Convention, untested.
 func hardValue(axis, value string) bool {
