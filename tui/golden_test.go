@@ -22,7 +22,7 @@ type scene struct {
 
 // scenes are those of every screen.
 func scenes() []scene {
-	return slices.Concat(frameScenes, exploreScenes, labelScenes)
+	return slices.Concat(frameScenes, exploreScenes, deltaScenes, cutScenes, labelScenes)
 }
 
 // frameScenes are those of the frame, Runs and Live.

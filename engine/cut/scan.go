@@ -123,7 +123,7 @@ func newScanPool(samples []record.Sample, o *ScanOptions) *scanPool {
 	s := &sieve{options: &Options{Mode: o.Mode, PassThreshold: o.PassThreshold}, selection: &Selection{}}
 	s.enter(samples)
 	s.gate("eval_set", func(c *candidate) string {
-		if c.sample.HeldOut || s.probe(c) {
+		if c.sample.HeldOut || o.Mode == record.ModeEval || s.probe(c) {
 			return "not trained on"
 		}
 		return s.label(c)

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"assay/engine/record"
+	"assay/engine/stats"
 )
 
 // TestMarkdownOfHostileText: names from outside make no markup, no new line and no
@@ -44,13 +45,14 @@ func cells(line string) int { return strings.Count(strings.ReplaceAll(line, `\|`
 func TestMarkdownHoldsTheReport(t *testing.T) {
 	b, a, d, lo, hi, p := 0.5, 0.75, 0.25, 0.1, 0.4, 0.01
 	r := Report{Before: "b1", After: "a1", Headline: Passed, OK: true, Line: "pass_at_1 rose", Target: PassAt1, Paired: 24, Units: 20, Scope: ScopeHeldOut,
-		Noise:    &Noise{Band: 0.03, RunStd: 0.01, BeforeRuns: 3, AfterRuns: 3, DF: 4, Q: 2.78},
-		Metrics:  []Metric{{Name: PassAt1, Kind: KindReward, Before: &b, After: &a, Delta: &d, Lo: &lo, Hi: &hi, P: &p, PHolm: &p, Band: &lo, Units: 20, Changed: 9, Paired: 24, Verdict: VerdictImproved}},
-		Slices:   []Slice{{By: "stance", Value: "adversarial", Before: &b, After: &a, Delta: &d, Paired: 3, LowN: true}},
-		Warnings: []record.Warning{{Code: "ceiling", Text: "little is left", Fix: "pose harder situations"}}}
+		Noise:     &Noise{Band: 0.03, RunStd: 0.01, BeforeRuns: 3, AfterRuns: 3, DF: 4, Q: 2.78},
+		Metrics:   []Metric{{Name: PassAt1, Kind: KindReward, Before: &b, After: &a, Delta: &d, Lo: &lo, Hi: &hi, P: &p, PHolm: &p, Band: &lo, Units: 20, Changed: 9, Paired: 24, Verdict: VerdictImproved}},
+		Corrected: &stats.CorrectedChange{Corrected: stats.Estimate{Value: &d, Lo: &lo, Hi: &hi, N: 24}, JudgeOnly: stats.Estimate{Value: &b, N: 24}, GoldOnly: stats.Estimate{N: 5}},
+		Slices:    []Slice{{By: "stance", Value: "adversarial", Before: &b, After: &a, Delta: &d, Paired: 3, LowN: true}},
+		Warnings:  []record.Warning{{Code: "ceiling", Text: "little is left", Fix: "pose harder situations"}}}
 	got := r.Markdown()
 	for _, want := range []string{"# PASS\n", "pass\\_at\\_1 rose", "| `pass_at_1` | 0.500 | 0.750 | +0.250 | [+0.100, +0.400] | 0.100 | 0.01 | 0.01 | 24 | improved, target |",
-		"| stance | `adversarial` | 0.500 | 0.750 | +0.250 | - | 3 (low n) |", "up to 0.030", "9. **PASS**:", "1. not INSUFFICIENT DATA: 20 situations", "- **ceiling** little is left (pose harder situations)"} {
+		"corrected for the judge by gold: +0.250 [+0.100, +0.400] on 24 tasks (the judge alone +0.500 - on 24 tasks, gold alone - - on 5 tasks)", "| stance | `adversarial` | 0.500 | 0.750 | +0.250 | - | 3 (low n) |", "up to 0.030", "9. **PASS**:", "1. not INSUFFICIENT DATA: 20 situations", "- **ceiling** little is left (pose harder situations)"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in:\n%s", want, got)
 		}

@@ -3,6 +3,7 @@ package cut
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -48,6 +49,7 @@ type Model struct {
 	gen   uint64 // of what is drawn, for caches
 
 	asked    string             // the run that was asked for
+	back     string             // the run to go back to
 	preview  *engine.CutPreview // nil until it is read
 	exports  []record.ExportRecord
 	scan     *engine.ScanReport
@@ -66,19 +68,24 @@ type Model struct {
 	scroll ui.Scroll
 	write  *writing
 
-	width, height int // of the body when last drawn
-	poolTop       int // lines above the ranking when last drawn
+	seen          map[string]bool // rollouts whose verdicts were drawn since Seen was asked
+	width, height int             // of the body when last drawn
+	poolTop       int             // lines above the ranking when last drawn
 
 	previewing, scanning, reading, looking, writes ui.Latest
 }
 
 // New is the screen without a run; Enter gives it one.
 func New(ctx context.Context, o Options) *Model {
-	return &Model{ctx: ctx, opts: o, theme: o.Theme, target: "sft"}
+	return &Model{ctx: ctx, opts: o, theme: o.Theme, target: "sft", seen: map[string]bool{}}
 }
 
 // Enter shows what can be cut of a run.
 func (m *Model) Enter(v ui.Visit) tea.Cmd {
+	if v.Run == "" {
+		v.Run = m.back
+	}
+	m.back = ""
 	if v.Run == "" || v.Run == m.asked && m.err == nil || m.preview != nil && v.Run == m.preview.Run.ID {
 		return nil
 	}
@@ -216,10 +223,20 @@ func (m *Model) Restyle(t ui.Theme) {
 
 // Run is the run that is cut.
 func (m *Model) Run() string {
-	if m.preview != nil {
+	switch {
+	case m.preview != nil:
 		return m.preview.Run.ID
+	case m.asked != "":
+		return m.asked
 	}
-	return m.asked
+	return m.back
+}
+
+// Seen gives the rollouts whose verdicts were on the screen since it was last asked.
+func (m *Model) Seen() ui.Seen {
+	out := ui.Seen{Rollouts: slices.Sorted(maps.Keys(m.seen))}
+	clear(m.seen)
+	return out
 }
 
 // Where says what the screen shows.
@@ -251,18 +268,19 @@ func (m *Model) Status() []ui.Span {
 
 // kept is the place that is kept from one day to the next.
 type kept struct {
+	Run      string
 	Target   string
 	Endorsed []string `json:",omitempty"`
 }
 
 // Keep is where one is.
-func (m *Model) Keep() any { return kept{m.target, m.endorsed} }
+func (m *Model) Keep() any { return kept{m.Run(), m.target, m.endorsed} }
 
 // Restore goes back to a place.
 func (m *Model) Restore(raw json.RawMessage) tea.Cmd {
 	var k kept
 	if json.Unmarshal(raw, &k) == nil && k.Target != "" {
-		m.target, m.endorsed = k.Target, k.Endorsed
+		m.back, m.target, m.endorsed = k.Run, k.Target, k.Endorsed
 	}
 	return nil
 }

@@ -21,7 +21,11 @@ const (
 func (m *Model) Actions() []ui.Action {
 	back := ui.Reserve(ui.Back, "back", "Go back", 8)
 	if m.preview == nil {
-		return []ui.Action{ui.Reserve(ui.Back, "runs", "Go back to the runs", 1), m.again()}
+		out := []ui.Action{ui.Reserve(ui.Back, "runs", "Go back to the runs", 1)}
+		if m.asked != "" {
+			out = append(out, m.again())
+		}
+		return out
 	}
 	switch m.level {
 	case levelRows:
@@ -29,6 +33,9 @@ func (m *Model) Actions() []ui.Action {
 	case levelRow:
 		return append(ui.Moves(), ui.Reserve(ui.Open, "unfold", "Fold or unfold a tool call", 1), ui.Reserve(ui.Copy, "", "Copy the message or the tool call under the cursor", 2), back)
 	case levelWrite:
+		if m.write.typing {
+			return []ui.Action{ui.Reserve(ui.Open, "take the name", "Take the name as it was typed", 1), ui.Reserve(ui.Back, "as it was", "Leave the name as it was", 2)}
+		}
 		return append(ui.Moves(), ui.Reserve(ui.Open, "write", "Write the set in this format; on the file, change its name", 1), back)
 	}
 	out := append(ui.Moves(),

@@ -24,9 +24,9 @@ type entry struct {
 type rows struct {
 	title   string
 	entries []entry
-	kept    bool
 	list    ui.List
 	theme   ui.Theme
+	seen    map[string]bool // rollouts of which the list tells the verdict
 }
 
 // open lists the rows of the line under the cursor; nil where it has none.
@@ -34,7 +34,7 @@ func (m *Model) open() *rows {
 	p := m.plan()
 	switch l := m.line(min(m.gates.Cursor(), m.Len()-1)); l.kind {
 	case lineGate:
-		r := &rows{title: ui.CleanLine(p.Gates[l.gate].Name) + " took", theme: m.theme}
+		r := &rows{title: ui.CleanLine(p.Gates[l.gate].Name) + " took", theme: m.theme, seen: m.seen}
 		for i := range p.Dropped {
 			if d := &p.Dropped[i]; d.Gate == l.gate {
 				r.entries = append(r.entries, entry{rolloutID: d.RolloutID, key: d.Key, task: d.Task, says: d.Why})
@@ -42,7 +42,7 @@ func (m *Model) open() *rows {
 		}
 		return r
 	case lineIn:
-		r := &rows{title: "all rows", theme: m.theme}
+		r := &rows{title: "all rows", theme: m.theme, seen: m.seen}
 		for i := range p.Dropped {
 			d := &p.Dropped[i]
 			r.entries = append(r.entries, entry{rolloutID: d.RolloutID, key: d.Key, task: d.Task, says: p.Gates[d.Gate].Name + ": " + d.Why})
@@ -51,7 +51,7 @@ func (m *Model) open() *rows {
 		slices.SortStableFunc(r.entries, func(a, b entry) int { return a.key.Compare(b.key) })
 		return r
 	case lineKept:
-		r := &rows{title: "kept for " + ui.CleanLine(p.For), theme: m.theme, kept: true}
+		r := &rows{title: "kept for " + ui.CleanLine(p.For), theme: m.theme, seen: m.seen}
 		r.keep(p.Kept)
 		return r
 	}
@@ -80,6 +80,7 @@ func (r *rows) Draw(i, width int, look ui.Look) string {
 	t := r.theme
 	base := t.Base(look)
 	e := &r.entries[i]
+	r.seen[e.rolloutID] = true
 	lead := ui.S(base, "  ")
 	if look == ui.Active {
 		lead = ui.S(t.Accent, "▎ ")
@@ -119,7 +120,7 @@ func (m *Model) rowsView(width, height int) []string {
 		if e.reward != nil {
 			reward = "reward " + ui.Share(*e.reward) + "  "
 		}
-		l.Text(t.Text, e.says)
+		l.Row(ui.S(t.Text, ui.Line(e.says, width-4)))
 		l.Row(ui.S(t.Quiet, reward+"attempt "+fmt.Sprint(e.key.K+1)+"  "+ui.CleanLine(transcript.Situation(e.task, false))))
 		l.Row(ui.S(t.Quiet, "Enter reads it"))
 	} else {

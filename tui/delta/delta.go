@@ -3,6 +3,8 @@ package delta
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -55,7 +57,8 @@ type Model struct {
 	err       error
 	width     int
 	height    int
-	restoring *kept // a place to go back to when the report is there
+	restoring *kept           // a place to go back to when the report is there
+	seen      map[string]bool // rollouts whose verdicts were drawn since Seen was asked
 
 	runs, story, reports, taskRead, pairRead ui.Latest
 }
@@ -65,7 +68,7 @@ type opening struct{ metric, by, value string }
 
 // New is the screen without a comparison; Enter gives it one.
 func New(ctx context.Context, o Options) *Model {
-	return &Model{ctx: ctx, opts: o, theme: o.Theme, now: o.Now(), height: 1}
+	return &Model{ctx: ctx, opts: o, theme: o.Theme, now: o.Now(), height: 1, seen: map[string]bool{}}
 }
 
 // Enter shows what is to be compared: two runs that were chosen elsewhere, the story of
@@ -259,6 +262,7 @@ func (m *Model) opened() tea.Cmd {
 		metric := &m.report().Metrics[i]
 		if metric.Name == o.metric {
 			m.queues = newQueues(m.theme, *m.tasks, metric, o.by, o.value)
+			m.queues.seen = m.seen
 			m.level = levelTasks
 			return m.goBackTo()
 		}
@@ -329,6 +333,13 @@ func (m *Model) Restyle(t ui.Theme) {
 		m.task.doc.Restyle(t)
 		m.task.scroll.Forget()
 	}
+}
+
+// Seen gives the rollouts whose verdicts were on the screen since it was last asked.
+func (m *Model) Seen() ui.Seen {
+	out := ui.Seen{Rollouts: slices.Sorted(maps.Keys(m.seen))}
+	clear(m.seen)
+	return out
 }
 
 // Run is the run after, or the one under the cursor of the choice.

@@ -47,6 +47,7 @@ type queues struct {
 	lists     [queueCount]ui.List
 	theme     ui.Theme
 	gen       uint64
+	seen      map[string]bool // rollouts whose verdicts were drawn
 }
 
 // newQueues sorts tasks by a metric and opens the first queue that is not empty.
@@ -156,6 +157,9 @@ func (q *queues) Draw(i, width int, look ui.Look) string {
 		attempts []engine.DeltaAttempt
 		mean     float64
 	}{{m.Pair.Before, m.Before}, {m.Pair.After, m.After}} {
+		for i := range side.attempts {
+			q.seen[side.attempts[i].RolloutID] = true
+		}
 		spans = append(append(spans, q.side(side.attempts, side.mean, cells)...), ui.S(base, "  "))
 	}
 	wobble := "  "
@@ -238,11 +242,9 @@ func (q *queues) about(width, rows int) []string {
 		l.Row(ui.S(t.Quiet, "no task in this queue"))
 		return l.All
 	}
-	ask := ui.Wrap(ui.Clean(string(m.Pair.Task.Ask)), width-4)
-	for i, line := range ask[:min(len(ask), max(rows-3, 1))] {
-		if i == rows-4 && i < len(ask)-1 {
-			line = ui.Cut(line, width-5) + "…"
-		}
+	lines := max(rows-3, 1)
+	ask := ui.Wrap(ui.Line(string(m.Pair.Task.Ask), lines*(width-4)), width-4)
+	for _, line := range ask[:min(len(ask), lines)] {
 		l.Row(ui.S(t.Text, line))
 	}
 	l.Row(ui.S(t.Quiet, ui.CleanLine(transcript.Situation(m.Pair.Task, m.Pair.HeldOut))))

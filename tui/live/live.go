@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"assay/engine"
 	"assay/engine/record"
 	"assay/tui/transcript"
 	"assay/tui/ui"
@@ -67,7 +68,7 @@ type Model struct {
 	under  Part // the part under way, "" where nothing is
 	runs   map[Part]*record.Run
 	views  map[string]*rollouts
-	report *Report
+	report *engine.DeltaReport
 	cuts   []Cut
 	err    error // of the last read that failed
 

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"assay/engine"
 	"assay/engine/record"
 	"assay/engine/stats"
 	"assay/store"
@@ -48,7 +49,7 @@ type storyReadMsg struct {
 	gen     int
 	root    *record.Run
 	parts   map[Part]*record.Run
-	report  *Report
+	report  *engine.DeltaReport
 	exports []record.ExportRecord
 	err     error
 }
@@ -93,7 +94,7 @@ func readStory(ctx context.Context, s Store, gen int, runID string) tea.Cmd {
 			return msg
 		}
 		if n := len(reports); n > 0 {
-			msg.report = new(Report)
+			msg.report = new(engine.DeltaReport)
 			if err := json.Unmarshal(reports[n-1].Report, msg.report); err != nil {
 				msg.err, msg.report = err, nil
 			}

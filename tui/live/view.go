@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"assay/engine/record"
+	"assay/tui/report"
 	"assay/tui/ui"
 )
 
@@ -254,7 +255,7 @@ func (m *Model) pageLines(width, height int) []string {
 		case m.part == PartCut:
 			m.pageOf.lines = cutPage(m.theme, width, m.cuts, m.under == PartCut)
 		case m.report != nil:
-			m.pageOf.lines = deltaPage(m.theme, width, m.report)
+			m.pageOf.lines = report.Page(m.theme, width, m.report)
 		default:
 			m.pageOf.lines = []string{ui.Spaces(width), ui.Row(width, ui.Style{}, ui.S(m.theme.Quiet, "  The delta is being computed."))}
 		}
@@ -485,7 +486,7 @@ func (m *Model) Status() []ui.Span {
 	t := m.theme
 	if m.story == nil {
 		if m.report != nil {
-			return []ui.Span{ui.S(t.Quiet, "delta "), ui.S(headlineStyle(t, m.report), ui.CleanLine(m.report.Headline))}
+			return []ui.Span{ui.S(t.Quiet, "delta "), ui.S(report.HeadlineStyle(t, m.report), ui.CleanLine(string(m.report.Headline)))}
 		}
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay/engine"
+	"assay/engine/stats"
 	"assay/tui/ui"
 )
 
@@ -262,20 +263,44 @@ func (f *Forest) Legend() []string {
 		parts = append(parts, "↓ lower is better")
 	}
 	if f.bar > 0 && has(func(m *engine.DeltaMetric) bool { return m.Band != nil }) {
-		parts = append(parts, "┄ noise between eval runs")
+		parts = append(parts, "┄ noise")
 	}
 	l.Text(t.Quiet, strings.Join(parts, "   "))
 	switch n := r.Noise; {
 	case n == nil:
 		l.Text(t.Quiet, "no noise band: neither side has two eval runs")
 	default:
-		text := fmt.Sprintf("noise of %s ±%s: a change no larger than this is not a change", targetName(r), Value(f.targetKind(), &n.Band))
+		text := fmt.Sprintf("noise band of %s ±%s: eval runs of one agent differ by that much", targetName(r), Value(f.targetKind(), &n.Band))
 		if n.Rough {
 			text += " (rough: two eval runs)"
 		}
 		l.Text(t.Quiet, text)
 	}
+	if text := corrected(r); text != "" {
+		l.Text(t.Text, text)
+	}
 	return l.All
+}
+
+// corrected says the change of the pass rate corrected for the judge by gold, or how many
+// labels that still needs; "" where nobody labelled.
+func corrected(r *engine.DeltaReport) string {
+	c := r.Corrected
+	if c == nil {
+		return ""
+	}
+	change := func(e stats.Estimate) string {
+		in := ui.NewInterval(e.Value, e.Lo, e.Hi)
+		text := ui.Signed(in.Value)
+		if in.HasBounds() {
+			text += " [" + ui.Signed(in.Lo) + ", " + ui.Signed(in.Hi) + "]"
+		}
+		return text
+	}
+	if c.Corrected.Value == nil {
+		return fmt.Sprintf("%s by the judge alone; to correct it by gold, label %s more before and %d after", PassAt1, ui.Plural(c.MissingBefore, "task"), c.MissingAfter)
+	}
+	return fmt.Sprintf("%s corrected for the judge by gold: %s (the judge alone %s, gold alone %s on %s)", PassAt1, change(c.Corrected), change(c.JudgeOnly), change(c.GoldOnly), ui.Plural(c.GoldOnly.N, "task"))
 }
 
 func (f *Forest) targetKind() string {
@@ -305,10 +330,13 @@ func Value(kind string, v *float64) string {
 
 // Change is a change of a metric, with its sign.
 func Change(kind string, v float64) string {
-	if kind == kindNumber && !math.IsNaN(v) {
-		return fmt.Sprintf("%+.3g", v)
+	switch {
+	case kind != kindNumber || math.IsNaN(v):
+		return ui.Signed(v)
+	case math.Abs(v) < 100:
+		return fmt.Sprintf("%+.2f", v)
 	}
-	return ui.Signed(v)
+	return fmt.Sprintf("%+.3g", v)
 }
 
 // PValue is a p-value, a dash where there is none.
