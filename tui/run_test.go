@@ -104,7 +104,10 @@ func TestRunLeavesNothingBehind(t *testing.T) {
 	s.out.waitFor(t, "bring-your-own-agent")
 	s.press(t, "\r")
 	s.out.waitFor(t, "Transcript")
-	s.press(t, "jjjyq")
+	s.press(t, "jjjy")
+	s.out.waitFor(t, "\x1b]52;c;") // what a terminal, over SSH too, takes into its clipboard
+	s.out.waitFor(t, "Copied")
+	s.press(t, "q")
 	if err := <-s.done; err != nil {
 		t.Fatal(err)
 	}

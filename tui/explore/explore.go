@@ -140,7 +140,7 @@ func (m *Model) Enter(v ui.Visit) tea.Cmd {
 		m.clear()
 		m.runID = v.Run
 		cmds = append(cmds, m.readRun(), m.look())
-	case m.runID != "" && m.run == nil:
+	case m.runID != "":
 		cmds = append(cmds, m.readRun(), m.look())
 	}
 	if v.Filter != "" {

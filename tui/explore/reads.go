@@ -321,10 +321,17 @@ func (m *Model) runRead(msg runMsg) tea.Cmd {
 	if m.failed(msg.err) {
 		return nil
 	}
+	was := m.run
 	m.run = msg.run
 	m.gen++
+	if was != nil && ended(was) != ended(m.run) { // it went on meanwhile, here or elsewhere
+		return m.again()
+	}
 	return m.restoreTyping()
 }
+
+// ended is how many rollouts of a run have ended.
+func ended(r *record.Run) int { return r.Counts.Done + r.Counts.LostTotal() }
 
 func (m *Model) rowsRead(msg rowsMsg) tea.Cmd {
 	if msg.gen != m.scan.gen {
