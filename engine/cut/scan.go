@@ -97,8 +97,8 @@ type ScanOptions struct {
 // Scan looks for what goes with the reward within each task of the training set: the
 // features of every rollout (lengths, calls, tools, markers, common words) against its
 // reward, both centred within the task, and against the floor that shuffling within
-// tasks sets. It reads what a grpo cut would train on: no held-out task, in rl mode no
-// probe.
+// tasks sets. It reads what a grpo cut would train on: no held-out task, nothing of an
+// eval run, in rl mode no probe.
 func Scan(samples []record.Sample, o ScanOptions) ScanReport {
 	if o.PassThreshold == 0 {
 		o.PassThreshold = defaultThreshold

@@ -200,6 +200,9 @@ func TestScanLeavesOutWhatIsNotTrainedOn(t *testing.T) {
 	if s := cut.Scan(p.samples, cut.ScanOptions{Mode: record.ModeRL}).Support; s.Rows != 2 {
 		t.Errorf("%d rows in rl, the probes among them", s.Rows)
 	}
+	if r := cut.Scan(p.samples, cut.ScanOptions{Mode: record.ModeEval}); r.Support.Rows != 0 || r.Regime != cut.RegimeUnknown {
+		t.Errorf("an eval run is scanned as %s, %d rows", r.Regime, r.Support.Rows)
+	}
 }
 
 // BenchmarkScan: 5,000 rollouts, over 200 features, 100 shuffles.

@@ -51,6 +51,7 @@ type Model struct {
 	asked    string             // the run that was asked for
 	back     string             // the run to go back to
 	preview  *engine.CutPreview // nil until it is read
+	tasks    map[string]int     // of each target's kept rows
 	exports  []record.ExportRecord
 	scan     *engine.ScanReport
 	endorsed []string
@@ -156,7 +157,7 @@ func (m *Model) previewRead(msg previewMsg) tea.Cmd {
 		return nil
 	}
 	again := m.preview != nil && m.preview.Run.ID == msg.preview.Run.ID
-	m.preview, m.exports = &msg.preview, msg.exports
+	m.preview, m.tasks, m.exports = &msg.preview, msg.tasks, msg.exports
 	if !again {
 		m.gates.Set(m.firstLine(), m.Len())
 	}

@@ -146,7 +146,7 @@ func (m *Model) about() []ui.Span {
 		if p.Error != nil {
 			return []ui.Span{ui.S(t.Bad, ui.CleanLine(*p.Error))}
 		}
-		return []ui.Span{ui.S(t.Text, fmt.Sprintf("%s of %s: %s. Enter lists them, w writes them.", ui.Plural(p.RowsOut, "row"), ui.Plural(tasksOf(p.Kept), "task"), targetSays(p.For)))}
+		return []ui.Span{ui.S(t.Text, fmt.Sprintf("%s of %s: %s. Enter lists them, w writes them.", ui.Plural(p.RowsOut, "row"), ui.Plural(m.tasks[p.For], "task"), targetSays(p.For)))}
 	case lineFile:
 		return []ui.Span{ui.S(t.Text, fmt.Sprintf("%s of %s, in %s: ", ui.Plural(l.export.Rows, "row"), ui.Plural(len(l.export.TaskIDs), "task"), ui.CleanLine(l.export.Format))), ui.S(t.Quiet, ui.CleanLine(l.export.File))}
 	default:

@@ -32,6 +32,7 @@ type Engine interface {
 type previewMsg struct {
 	gen     int
 	preview engine.CutPreview
+	tasks   map[string]int // how many tasks each target's kept rows are of
 	exports []record.ExportRecord
 	err     error
 }
@@ -50,6 +51,11 @@ func readPreview(ctx context.Context, s Store, e Engine, gen int, runID string) 
 		msg := previewMsg{gen: gen}
 		if msg.preview, msg.err = e.CutPreview(ctx, runID); msg.err != nil {
 			return msg
+		}
+		msg.tasks = map[string]int{}
+		for i := range msg.preview.Targets {
+			p := &msg.preview.Targets[i]
+			msg.tasks[p.For] = tasksOf(p.Kept)
 		}
 		msg.exports, msg.err = s.Exports(ctx, runID)
 		return msg

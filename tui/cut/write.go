@@ -141,7 +141,7 @@ func (m *Model) writeView(width, height int) []string {
 	l := report.Lines{Theme: t, Width: width}
 	l.All = append(l.All, ui.Rule(t, width, "Write the "+ui.CleanLine(p.For)+" set", true))
 	l.Gap()
-	l.Row(ui.S(t.Text, fmt.Sprintf("%s of %s. Enter writes them in the format under the cursor.", ui.Plural(p.RowsOut, "row"), ui.Plural(tasksOf(p.Kept), "task"))))
+	l.Row(ui.S(t.Text, fmt.Sprintf("%s of %s. Enter writes them in the format under the cursor.", ui.Plural(p.RowsOut, "row"), ui.Plural(m.tasks[p.For], "task"))))
 	l.Gap()
 	m.write.list.Forget() // what is typed changes the last row
 	l.All = append(l.All, m.write.list.View(writeRows{m}, width, fileRow()+1, true)...)
