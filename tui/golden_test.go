@@ -123,6 +123,16 @@ func TestGoldenThemes(t *testing.T) {
 	}
 }
 
+func TestGoldenThemesOfExplore(t *testing.T) {
+	for _, theme := range []string{"dark", "light", "mono"} {
+		for view, keys := range map[string]string{"tasks": "3 v j l", "map": "3 m l", "siblings": "3 j j s"} {
+			d := drive(t, saved(), 80, 24, func(o *Options) { o.Theme = theme })
+			d.press(keys)
+			golden(t, "theme-"+theme+"-explore-"+view, d.m.View().Content)
+		}
+	}
+}
+
 func TestNoColor(t *testing.T) {
 	d := drive(t, saved(), 80, 24, func(o *Options) { o.Theme, o.Environ = "", []string{"TERM=xterm", "NO_COLOR=1"} })
 	if d.m.theme.Name != "mono" {
