@@ -341,10 +341,12 @@ func (m *Model) copy() tea.Cmd {
 		return copied(m.groups[m.list().Cursor()].Values[0], "of the value")
 	case m.focus == paneDetail && m.detail.doc != nil:
 		return copied(m.detail.doc.Text(m.detail.play.Cursor()), "of the message")
-	case m.detail.id != "":
-		return tea.Batch(tea.SetClipboard(m.detail.id), ui.Toast("Copied the rollout's id, "+ui.CleanLine(m.detail.id)))
 	}
-	return nil
+	id, _ := m.wanted()
+	if id == "" {
+		return ui.Toast("It is not read yet")
+	}
+	return tea.Batch(tea.SetClipboard(id), ui.Toast("Copied the rollout's id, "+ui.CleanLine(id)))
 }
 
 // choose picks the rollout under the cursor out, or puts it back, and goes on.

@@ -24,10 +24,11 @@ type siblings struct {
 // openSiblings shows the rollout beside an attempt at the same task that came out
 // otherwise, or else beside the next.
 func (m *Model) openSiblings() tea.Cmd {
-	if m.detail.id == "" {
-		return nil
+	id, _ := m.wanted()
+	if id == "" {
+		return ui.Toast("It is not read yet")
 	}
-	return m.readPair(m.detail.id, "")
+	return m.readPair(id, "")
 }
 
 func (m *Model) readPair(left, right string) tea.Cmd {

@@ -304,15 +304,18 @@ func (m *Model) toggleFold() {
 	}
 }
 
+// copy copies the message under the cursor, in the list the rollout's id: that one
+// also where its transcript is not read yet.
 func (m *Model) copy() tea.Cmd {
-	if m.shown.doc == nil {
-		return nil
-	}
-	if m.focus == paneDetail {
+	if m.focus == paneDetail && m.shown.doc != nil {
 		text := m.shown.doc.Text(m.shown.play.Cursor())
 		return tea.Batch(tea.SetClipboard(text), ui.Toast("Copied "+ui.Plural(len(text), "byte")+" of the message"))
 	}
-	return tea.Batch(tea.SetClipboard(m.shown.id), ui.Toast("Copied the rollout's id"))
+	id := m.UnderCursor()
+	if id == "" {
+		return nil
+	}
+	return tea.Batch(tea.SetClipboard(id), ui.Toast("Copied the rollout's id, "+ui.CleanLine(id)))
 }
 
 // otherPart goes to the next part that there is something of.
