@@ -10,6 +10,8 @@ import (
 
 	"assay/engine"
 	"assay/engine/record"
+	"assay/tui/runs"
+	"assay/tui/ui"
 )
 
 func TestFindARun(t *testing.T) {
@@ -99,4 +101,48 @@ func TestPasteIntoTheForm(t *testing.T) {
 	d.send(tea.PasteMsg{Content: "a\nname\x1b[2J"})
 	checkFrame(t, d)
 	d.sees("a name")
+}
+
+// TestMarkAndCompare: of two marked runs the older is before, whichever was marked
+// first.
+func TestMarkAndCompare(t *testing.T) {
+	m := runs.New(t.Context(), runs.Options{Store: saved(), Compare: true, Now: now, Theme: ui.ThemeNamed("dark")})
+	m.Update(m.Init()())
+	const newer, older = "3f9a0c11d2e4b587", "1cut"
+	said := func(cmd tea.Cmd) string {
+		if cmd == nil {
+			return ""
+		}
+		toast, _ := cmd().(ui.ToastMsg)
+		return toast.Text
+	}
+	gone := func(cmd tea.Cmd) ui.GoMsg {
+		t.Helper()
+		msg, ok := cmd().(ui.GoMsg)
+		if !ok || msg.Screen != ui.ScreenDelta {
+			t.Fatalf("compare gives %+v", msg)
+		}
+		return msg
+	}
+	if v := gone(m.Do("compare")); v.Run != newer || v.Before != "" {
+		t.Errorf("with nothing marked it is %+v", v.Visit)
+	}
+	m.Do("mark") // the first; the cursor goes on
+	if v := gone(m.Do("compare")); v.Before != newer && v.After != newer {
+		t.Errorf("the marked one is not in %+v", v.Visit)
+	}
+	m.Do(ui.Down)
+	m.Do(ui.Down)
+	m.Do("mark")
+	if v := gone(m.Do("compare")); v.Before != older || v.After != newer {
+		t.Errorf("two marked are %+v", v.Visit)
+	}
+	m.Do("mark")
+	if text := said(m.Do("compare")); !strings.Contains(text, "More than two") {
+		t.Errorf("three marked say %q", text)
+	}
+	m.Do("mark") // of the last row, which the cursor stays on: taken away
+	if v := gone(m.Do("compare")); v.Before != older {
+		t.Errorf("after taking one away it is %+v", v.Visit)
+	}
 }
