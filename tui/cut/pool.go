@@ -75,7 +75,7 @@ func (m *Model) bandView(width, rows int) []string {
 		most = max(most, b.tasks)
 	}
 	const label, count, tier = 12, 7, 13
-	bar := max(width-2-label-count-tier, 4)
+	bar := max(min(width-2-label-count-tier, 60), 4)
 	for _, b := range all {
 		style, says := t.Good, "in the band"
 		switch b.tier {
