@@ -163,6 +163,30 @@ func TestLabelling(t *testing.T) {
 	}
 }
 
+// Most runs have a marker as their reward: its version carries the hash of an
+// expression, and no rubric of that hash is kept. The cards are there all the same.
+func TestLabellingWithoutAKeptRubric(t *testing.T) {
+	m := labelMemory()
+	b := &bench{db: m.file(), report: trustReport(m)}
+	t.Cleanup(func() { _ = b.db.Close() })
+	run, err := b.db.Run(t.Context(), labelRun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scorer := record.NewScorer("marker", "safe_restart", "", "5da799b47f781070", nil)
+	run.Scorer, run.Scorers = scorer.ID, []record.Scorer{scorer}
+	if err := b.db.UpdateRun(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	d := drive(t, m, 120, 40, func(o *Options) { o.Store, o.Engine, o.Annotator = b.db, b, "ana" })
+	d.send(ui.GoMsg{Screen: ui.ScreenLabel, Visit: ui.Visit{Run: labelRun}})
+	d.sees("Card 1 of 13")
+	d.slowly("p")
+	d.sees("Saved pass for card 1")
+	d.slowly("r")
+	d.sees("Read the runbook before you restart.")
+}
+
 func TestTagsAndNotesGoWithTheLabel(t *testing.T) {
 	d, b := atBench(t, labelMemory(), ui.ScreenLabel, 120, 40)
 	d.press("1")

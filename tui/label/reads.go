@@ -10,6 +10,7 @@ import (
 
 	"assay/engine"
 	"assay/engine/record"
+	"assay/store"
 	"assay/tui/transcript"
 	"assay/tui/ui"
 )
@@ -136,6 +137,9 @@ func rubricAndPolicy(ctx context.Context, s Store, theme ui.Theme, run *record.R
 			continue
 		}
 		rubric, err := s.Rubric(ctx, scorer.RubricHash)
+		if store.CodeOf(err) == store.CodeNotFound {
+			continue // a marker's hash is of its expression, and an imported judge's rubric stayed at home
+		}
 		if err != nil {
 			return nil, err
 		}
