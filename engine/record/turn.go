@@ -60,6 +60,9 @@ type Turn struct {
 type Delta struct {
 	Text      Text
 	Reasoning bool
+	// Tool is the name of a tool call that begins here, "" elsewhere. Its arguments are
+	// not streamed: the step follows when the call is made.
+	Tool Text
 }
 
 // FinishReason is why an agent's reply ended.
@@ -96,6 +99,11 @@ type Reply struct {
 	FinishReason FinishReason // "" means stop
 	Usage        *Usage
 	LogProbs     *LogProbs
+	// Reasoning is what the agent thought aloud, one entry for each time that it did.
+	// It stays on the row and reaches neither the person nor a judge.
+	Reasoning []Text
+	// PromptTruncated says that what the agent was told was cut to fit.
+	PromptTruncated bool
 	// Privileged stays on the rollout and reaches no judge, card or training file.
 	Privileged json.RawMessage
 	// Extra holds members of the reply that Assay has no field for.
@@ -128,6 +136,9 @@ type AgentError struct {
 	// Unasked says that the agent never got the turn, so that a deadline which passed
 	// meanwhile is not its doing.
 	Unasked bool
+	// After is how long an endpoint asks to be left alone before another try; 0 where
+	// it does not say.
+	After time.Duration
 }
 
 func (e *AgentError) Error() string { return e.Err.Error() }
