@@ -37,7 +37,7 @@ func Messages(system, prompt Text, steps []Step, final Text) []Message {
 		case StepTool:
 			call := ToolCallMessage{ID: fmt.Sprintf("call_%d", i), Type: "function"}
 			call.Function.Name, call.Function.Arguments = Text(s.Tool), Text(orNull(s.Arguments))
-			result := resultText(s.Result)
+			result := ResultText(s.Result)
 			out = append(out,
 				Message{Role: "assistant", ToolCalls: []ToolCallMessage{call}},
 				Message{Role: "tool", ToolCallID: call.ID, Name: Text(s.Tool), Content: &result})
@@ -46,9 +46,9 @@ func Messages(system, prompt Text, steps []Step, final Text) []Message {
 	return append(out, Message{Role: "assistant", Content: &final})
 }
 
-// resultText is a tool's result as a message's content: a JSON string as its
+// ResultText is a tool's result as a message's content: a JSON string as its
 // text, anything else as its JSON.
-func resultText(raw json.RawMessage) Text {
+func ResultText(raw json.RawMessage) Text {
 	if len(raw) > 0 && raw[0] == '"' {
 		var t Text
 		if t.UnmarshalJSON(raw) == nil {

@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -27,6 +25,9 @@ type attempt struct {
 	person    Person
 	address   *record.WorldAddress // where the world is served, nil where it is not
 	stop      context.CancelFunc   // ends the turn's context
+	thoughts  []thought
+	unlogged  bool          // a reply came without log-probabilities
+	userUsed  *record.Usage // by the person, nil where they use nothing
 
 	mu      sync.Mutex    // an agent may call from goroutines of its own
 	log     []record.Step // log[0] is the ask
@@ -54,7 +55,9 @@ func (a *attempt) run(ctx context.Context) error {
 	for turn := 0; ; turn++ {
 		reply, err := a.ask(ctx, turn)
 		if err == nil {
-			err = a.take(&reply)
+			err = a.take(turn, &reply)
+		} else {
+			a.use(reply.Usage)
 		}
 		if a.flooded {
 			a.end(reply.FinalText, record.EndedByTurnLimit)
@@ -86,7 +89,8 @@ func turnContext(ctx context.Context, timeout time.Duration) (context.Context, c
 func (a *attempt) clear() {
 	o := a.out
 	o.Steps, o.FinalText, o.FinishReason, o.EndedBy, o.Cause, o.Error = nil, "", "", "", "", ""
-	o.Usage, o.LogProbs, o.Privileged, o.Extra = nil, nil, nil, nil
+	o.Usage, o.LogProbs, o.Privileged, o.Extra, o.PromptTruncated = nil, nil, nil, nil, false
+	a.thoughts, a.unlogged, a.userUsed = nil, false, nil
 	a.log = append(make([]record.Step, 0, 8), record.Step{Kind: record.StepUser, Text: a.task.Ask})
 	a.open = -1
 }
@@ -303,79 +307,11 @@ func readable(raw json.RawMessage) json.RawMessage {
 	return quoted
 }
 
-// take checks a reply and adds it to the rollout.
-func (a *attempt) take(reply *record.Reply) error {
-	if err := a.check(reply); err != nil {
-		return err
-	}
-	for i := range reply.Steps {
-		a.append(reply.Steps[i])
-	}
-	o := a.out
-	o.FinishReason = reply.FinishReason
-	if o.FinishReason == "" {
-		o.FinishReason = record.FinishStop
-	}
-	if u := reply.Usage; u != nil {
-		if o.Usage == nil {
-			o.Usage = &record.Usage{}
-		}
-		o.Usage.InputTokens += u.InputTokens
-		o.Usage.OutputTokens += u.OutputTokens
-		o.Usage.Cost += u.Cost
-	}
-	if reply.LogProbs != nil {
-		o.LogProbs = append(o.LogProbs, *reply.LogProbs)
-	}
-	if reply.Privileged != nil {
-		o.Privileged = reply.Privileged
-	}
-	if len(reply.Extra) > 0 {
-		if o.Extra == nil {
-			o.Extra = make(map[string]json.RawMessage, len(reply.Extra))
-		}
-		maps.Copy(o.Extra, reply.Extra)
-	}
-	if !a.takeEmpty && strings.TrimSpace(string(reply.FinalText)) == "" && a.log[len(a.log)-1].Kind == record.StepUser {
-		return errEmpty
-	}
-	return nil
-}
-
-// check refuses a reply that breaks the contract.
-func (a *attempt) check(reply *record.Reply) error {
-	switch reply.FinishReason {
-	case "", record.FinishStop, record.FinishLength, record.FinishTool, record.FinishError:
-	default:
-		return record.AgentErrorf(record.CauseAgent, "finish_reason %q: want one of stop, length, tool, error", reply.FinishReason)
-	}
-	if len(reply.Steps) > 0 && a.world != nil {
-		return record.AgentErrorf(record.CauseAgent, "the reply has %d steps of its own, but the world answers the tools and has recorded them; leave steps empty, or set tools_by: agent", len(reply.Steps))
-	}
-	if a.calls += len(reply.Steps); a.world == nil && a.calls > a.runner.ready.maxCalls {
-		a.flooded = true
-		reply.Steps = reply.Steps[:max(0, len(reply.Steps)-(a.calls-a.runner.ready.maxCalls))]
-	}
-	reply.Steps = slices.Clone(reply.Steps) // the agent may keep its own
-	for i := range reply.Steps {
-		step := &reply.Steps[i]
-		step.Fault = "" // faults are the world's to inject, not the agent's to claim
-		switch {
-		case step.Kind == record.StepTool && step.Tool == "":
-			return record.AgentErrorf(record.CauseAgent, "steps[%d] of the reply calls a tool without a name", i)
-		case step.Kind != record.StepTool && step.Kind != record.StepText:
-			return record.AgentErrorf(record.CauseAgent, "steps[%d] of the reply is of kind %q: want a tool call or a text", i, step.Kind)
-		case len(step.Arguments) > 0 && !json.Valid(step.Arguments), len(step.Result) > 0 && !json.Valid(step.Result):
-			return record.AgentErrorf(record.CauseAgent, "steps[%d] of the reply holds arguments or a result that are not JSON", i)
-		}
-	}
-	return nil
-}
-
 // answer lets the person hear a reply. It reports whether the conversation is
 // over.
 func (a *attempt) answer(ctx context.Context, turn int, reply record.Text) (ended bool, err error) {
 	said, err := a.hear(ctx, reply)
+	a.useOfUser(said.Usage)
 	if err != nil {
 		return false, byUser(err)
 	}
@@ -421,20 +357,3 @@ func (a *attempt) end(reply record.Text, by string) {
 
 // steps are the conversation without the ask.
 func (a *attempt) steps() []record.Step { return a.log[1:len(a.log):len(a.log)] }
-
-// withoutThinking drops what a model that plays a person thought aloud.
-func withoutThinking(text record.Text) record.Text {
-	s := string(text)
-	for {
-		open := strings.Index(s, "<think>")
-		if open < 0 {
-			return record.Text(strings.TrimSpace(s))
-		}
-		rest := s[open+len("<think>"):]
-		if end := strings.Index(rest, "</think>"); end >= 0 {
-			s = s[:open] + rest[end+len("</think>"):]
-			continue
-		}
-		s = s[:open] // never closed: all of it is thought
-	}
-}

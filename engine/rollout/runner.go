@@ -95,6 +95,8 @@ type Runner struct {
 	Serve func(ask func(context.Context, record.ToolCall) record.ToolResult) (address record.WorldAddress, closed func())
 	// Person plays the user of a task; nil plays the scripted one.
 	Person func(task *record.Task, draws *rand.Rand) (Person, error)
+	// UserModel is who plays the users, on every row; "" is the kind of the task's own.
+	UserModel string
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 	// Wait sleeps before a retry; nil waits for real.
@@ -192,6 +194,9 @@ func (r *Runner) Run(ctx context.Context, runID string, posed record.Posed, eval
 		ID: record.RolloutID(runID, key), RunID: runID, Key: key, Status: record.StatusRunning, StartedAt: s.now(),
 		Sampling: r.Policy.Sampling, PolicyVersion: s.version, PromptHash: s.promptHash, WriterModel: task.Writer, UserModel: task.User.Kind,
 	}
+	if r.UserModel != "" {
+		out.UserModel = r.UserModel
+	}
 	tools := r.Policy.Tools
 	if tools == nil {
 		tools = task.Tools
@@ -245,10 +250,18 @@ func (r Retries) next(failures *Retries, err error) (time.Duration, bool) {
 		return 0, failures.Agent <= r.Agent
 	case record.CauseInfrastructure:
 		failures.Infrastructure++
-		return r.Backoff << min(failures.Infrastructure-1, 16), failures.Infrastructure <= r.Infrastructure
+		wait := r.Backoff << min(failures.Infrastructure-1, 16)
+		if agentErr != nil {
+			wait = max(wait, min(agentErr.After, maxAfter))
+		}
+		return wait, failures.Infrastructure <= r.Infrastructure
 	}
 	return 0, false
 }
+
+// maxAfter is the longest wait that an endpoint can ask for: a minute is the span that
+// rate limits are counted over.
+const maxAfter = time.Minute
 
 // abort marks a rollout whose context ended.
 func abort(ctx context.Context, out *record.Rollout) {
