@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -28,6 +29,7 @@ func (s *simulation) hand() {
 	}
 	n := min(len(s.waiting), commitRows)
 	c := commitment{rows: slices.Clone(s.waiting[:n])}
+	slices.SortStableFunc(c.rows, asPosed)
 	if now := s.engine.Now(); now.Sub(s.savedAt) >= saveProgressEvery {
 		counts := s.run.Counts.Clone()
 		c.counts, c.coverage, s.savedAt = &counts, s.coverage(), now
@@ -35,6 +37,13 @@ func (s *simulation) hand() {
 	s.commitCh <- c
 	s.waiting = slices.Delete(s.waiting, 0, n)
 	s.writing = true
+}
+
+// asPosed orders what is written together as it was posed, so that the attempts at a
+// task stand in a list in their order whichever came back first.
+func asPosed(a, b finished) int {
+	x, y := &a.outcome.Rollout.Key, &b.outcome.Rollout.Key
+	return cmp.Or(a.group.posed.Order-b.group.posed.Order, x.EvalRun-y.EvalRun, x.K-y.K)
 }
 
 func (s *simulation) commitLoop(ctx context.Context) {

@@ -49,7 +49,7 @@ func varied(t testing.TB, db *DB) []known {
 	}
 	outcomes := make([]record.Outcome, len(out))
 	for i := range out {
-		outcomes[i] = out[i].Outcome
+		outcomes[len(out)-1-i] = out[i].Outcome // as they came back, not as they were posed
 	}
 	if err := db.CreateRun(ctx, run); err != nil {
 		t.Fatal(err)
@@ -384,6 +384,18 @@ func TestRowsAreSorted(t *testing.T) {
 				t.Fatalf("by %s: %d rows, %v", f.name, len(rows), err)
 			}
 		}
+	}
+	up, err := db.FindRows(t.Context(), "run1", RowQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	down, err := db.FindRows(t.Context(), "run1", RowQuery{Descending: true})
+	if slices.Reverse(down); err != nil || !slices.Equal(up, down) {
+		t.Errorf("as posed %v, the other way round %v, %v", up, down, err)
+	}
+	tasks, err := db.TaskRows(t.Context(), "run1", RowQuery{Descending: true})
+	if last, lastErr := db.HeadsAt(t.Context(), up[len(up)-1:]); err != nil || lastErr != nil || tasks[0].TaskID != last[0].TaskID {
+		t.Errorf("the last task does not come first: %v, %v", err, lastErr)
 	}
 	rows, err := db.FindRows(t.Context(), "run1", RowQuery{Sort: "reward", Descending: true, Limit: 20})
 	if err != nil {

@@ -49,6 +49,18 @@ func (s scope) from(needs joins) string {
 	return from
 }
 
+// evalRuns are those that a run has rollouts of, found by steps over an index.
+const evalRuns = `(WITH RECURSIVE e(n) AS (SELECT min(eval_run) FROM rollouts WHERE run_no = @run
+	UNION ALL SELECT (SELECT min(eval_run) FROM rollouts WHERE run_no = @run AND eval_run > e.n) FROM e WHERE e.n IS NOT NULL)
+	SELECT n FROM e WHERE n IS NOT NULL)`
+
+// asPosed is [scope.from] walked task by task as they were posed: the first page of a
+// million rollouts comes without sorting the rest.
+func (s scope) asPosed(needs joins) string {
+	first := "FROM run_tasks p CROSS JOIN rollouts r ON p.run_no = @run AND r.run_no = p.run_no AND r.task_id = p.task_id AND r.eval_run IN " + evalRuns
+	return first + strings.TrimPrefix(s.from(needs&^joinPosed), "FROM rollouts r")
+}
+
 // where is the filter's conditions, each behind an AND, with their values and the
 // tables that they read.
 func (f Filter) where() (sql string, args []any, needs joins) {
@@ -66,8 +78,10 @@ type Row int64
 // RowQuery says which rollouts of a run to list, and how.
 type RowQuery struct {
 	Filter Filter
-	// Sort is the name of a field, "" for the order of commit; rollouts that are equal
-	// in it stay in that order. What has no value comes last.
+	// Sort is the name of a field, "" for the order in which their tasks were posed,
+	// and of a task by eval run and attempt; rollouts that are equal in a field stay in
+	// that order, which is the same however fast each came back. What has no value
+	// comes last.
 	Sort       string
 	Descending bool
 	Limit      int // 0 for all
@@ -86,7 +100,15 @@ func (db *DB) FindRows(ctx context.Context, runID string, q RowQuery) ([]Row, er
 	if err != nil {
 		return nil, err
 	}
-	query := "SELECT r.rollout_no " + scope.from(needs|needed) + " WHERE r.run_no = @run" + where + " ORDER BY " + order + "r.rollout_no"
+	from, last := scope.from(needs|needed|joinPosed), ""
+	if q.Sort == "" {
+		from = scope.asPosed(needs)
+		if q.Descending {
+			last = " DESC"
+		}
+	}
+	query := "SELECT r.rollout_no " + from + " WHERE r.run_no = @run" + where + " ORDER BY " + order +
+		strings.ReplaceAll("p.position@, r.eval_run@, r.k@", "@", last)
 	if q.Limit > 0 {
 		query += " LIMIT " + strconv.Itoa(q.Limit)
 	}
@@ -173,10 +195,14 @@ func (db *DB) TaskRows(ctx context.Context, runID string, q RowQuery) ([]TaskRow
 	if err != nil {
 		return nil, err
 	}
+	last := "min(p.position)"
+	if q.Sort == "" && q.Descending {
+		last += " DESC"
+	}
 	query := `SELECT r.task_id, group_concat(CASE ` + verdictSQL + ` WHEN 'pass' THEN 'p' WHEN 'partial' THEN 'h' WHEN 'fail' THEN 'f' WHEN 'unjudged' THEN 'u'
 			WHEN 'done' THEN 'd' WHEN 'lost' THEN 'l' ELSE 'a' END, '' ORDER BY r.eval_run, r.k),
 			count(CASE WHEN r.status = 'done' THEN ` + rewardSQL + ` END) AS graded, sum(` + verdictSQL + ` = 'pass') AS passed ` +
-		scope.from(joinJudgment|joinPosed|needs) + ` WHERE r.run_no = @run` + kept + ` GROUP BY r.task_id ORDER BY ` + order + `min(p.position)`
+		scope.from(joinJudgment|joinPosed|needs) + ` WHERE r.run_no = @run` + kept + ` GROUP BY r.task_id ORDER BY ` + order + last
 	var out []TaskRow
 	err = db.each(ctx, func(row scanner) error {
 		var t TaskRow

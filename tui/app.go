@@ -48,7 +48,7 @@ type root struct {
 	mouse         bool
 	ask           *ui.AskMsg
 	menu          *ui.Menu
-	help          bool
+	help          ui.KeysBox
 	found         []store.Found // what the palette found
 	finding       ui.Question
 	toast         *ui.ToastMsg
@@ -210,10 +210,24 @@ func (m *root) routed(msg tea.Msg) tea.Cmd {
 }
 
 func (m *root) toFront(msg tea.Msg) tea.Cmd {
-	if m.ask != nil || m.menu != nil || m.help {
+	if wheel, ok := msg.(tea.MouseWheelMsg); ok && m.help.Open {
+		m.help.Scroll(wheelBy(wheel))
+	}
+	if m.ask != nil || m.menu != nil || m.help.Open {
 		return nil
 	}
 	return m.at(m.front).Update(msg)
+}
+
+// wheelBy is how many lines a notch of the wheel goes, down or up. Convention.
+func wheelBy(msg tea.MouseWheelMsg) int {
+	switch msg.Button {
+	case tea.MouseWheelUp:
+		return -3
+	case tea.MouseWheelDown:
+		return 3
+	}
+	return 0
 }
 
 func (m *root) restyle(t ui.Theme) {
@@ -231,8 +245,11 @@ func (m *root) key(msg tea.KeyPressMsg) tea.Cmd {
 		return m.answer(key)
 	case m.menu != nil:
 		return m.choose(key, msg.Text)
-	case m.help:
-		m.help = false
+	case m.help.Open:
+		if a, ok := ui.Lookup(ui.Moves(), key); ok && m.help.Move(a.ID) {
+			return nil
+		}
+		m.help.Open = false
 		if key == "?" || key == "esc" || key == "q" || key == "enter" {
 			return nil
 		}
@@ -304,7 +321,7 @@ func (m *root) do(id string) tea.Cmd {
 	case ui.Stop:
 		return m.stop()
 	case ui.Help:
-		m.help = true
+		m.help.Show()
 	case ui.Palette:
 		m.openPalette()
 	case ui.Redraw:
@@ -435,8 +452,8 @@ func (m *root) draw() []string {
 		return ui.Over(lines, m.ask.Confirm.View(m.theme, m.width), m.width)
 	case m.menu != nil:
 		return ui.Over(lines, m.menu.View(m.theme, m.width, m.height), m.width)
-	case m.help:
-		return ui.Over(lines, ui.HelpBox(m.theme, "Keys: "+screenName(m.front), m.actions(), m.notes(), m.width, m.height), m.width)
+	case m.help.Open:
+		return ui.Over(lines, m.help.View(m.theme, "Keys: "+screenName(m.front), m.actions(), m.notes(), m.width, m.height), m.width)
 	}
 	return lines
 }
@@ -452,7 +469,6 @@ func (m *root) notes() []string {
 
 func (m *root) header(front ui.Screen) string {
 	t := m.theme
-	left := append([]ui.Span{ui.S(t.Accent.With(ui.Bold), " assay")}, m.tabs(front.Where())...)
 	right := front.Status()
 	if m.story != nil && m.front != ui.ScreenLive {
 		right = append(right, ui.S(t.Info, "   "+t.Running().Sign+" a run is on its way"))
@@ -467,7 +483,12 @@ func (m *root) header(front ui.Screen) string {
 	case m.begins:
 		right = []ui.Span{ui.S(t.Info, t.Running().Sign+" starting")}
 	}
-	return ui.Sides(m.width, ui.Style{}, left, append(right, ui.S(t.Text, " ")))
+	right = append(right, ui.S(t.Text, " "))
+	room := m.width - 1
+	for _, s := range right {
+		room -= ui.Width(s.Text)
+	}
+	return ui.Sides(m.width, ui.Style{}, m.tabs(front.Where(), room), right)
 }
 
 func (m *root) footer() string {

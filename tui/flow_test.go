@@ -360,7 +360,7 @@ func TestKeysInHelpAreTheKeysThatWork(t *testing.T) {
 	for _, scene := range scenes() {
 		d := scene.make(t, 120, 60)
 		d.m.ask, d.m.menu = nil, nil
-		d.m.help = true
+		d.m.help.Show()
 		screen := d.screen()
 		for _, a := range d.m.actions() {
 			if !strings.Contains(screen, a.Help) {
@@ -368,6 +368,69 @@ func TestKeysInHelpAreTheKeysThatWork(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestHelpScrolls where it is higher than the screen: every line of it can be read.
+func TestHelpScrolls(t *testing.T) {
+	d := drive(t, saved(), 80, 24)
+	d.press("3 ?")
+	d.sees("Keys: Explore", "more lines: ↓ PgDn")
+	d.press("pgup j k") // moves the help, not the list below it
+	d.sees("Keys: Explore")
+	var words []string
+	for range 12 {
+		for _, line := range strings.Split(d.screen(), "\n") {
+			if _, inside, ok := strings.Cut(line, "│ "); ok {
+				words = append(words, strings.Fields(strings.TrimRight(inside, " │─"))...)
+			}
+		}
+		d.press("pgdown")
+	}
+	read := strings.Join(words, " ")
+	d.sees("the end: ↑ PgUp")
+	for _, a := range d.m.actions() {
+		if !strings.Contains(read, a.Help) {
+			t.Errorf("help cannot be scrolled to %q", a.Help)
+		}
+	}
+	d.send(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
+	d.seesNot("the end")
+	d.press("g ?")
+	d.seesNot("Keys: Explore")
+	checkFrame(t, d)
+}
+
+// TestScreensAreNamed in the line at the top, where one may not know their numbers
+// yet, from the smallest window that keeps two panes.
+func TestScreensAreNamed(t *testing.T) {
+	for _, width := range []int{80, 100, 120, 200} {
+		d := drive(t, saved(), width, 24)
+		for _, screen := range []string{"1", "j 2", "3", "1 j 2"} {
+			d.press(screen)
+			line, _, _ := strings.Cut(d.screen(), "\n")
+			for _, name := range []string{"1 Runs", "2 Live", "3 Explore"} {
+				if !strings.Contains(line, name) {
+					t.Errorf("%d columns, after %s: %q does not name %s", width, screen, line, name)
+				}
+			}
+		}
+	}
+}
+
+// TestLiveSaysWhyANumberIsMissing of runs that have ended, by the name of the run that
+// is looked at.
+func TestLiveSaysWhyANumberIsMissing(t *testing.T) {
+	m := newMemory()
+	m.addRun("main1", record.Run{Recipe: "oncall", Status: record.RunFailed, StoppedBecause: record.StoppedAgentFailed}, 0, 1)
+	m.addRun("after1", record.Run{Recipe: "oncall", Name: "evening", Role: record.RoleAfter, Parent: "main1", PosedBy: "main1", Status: record.RunDone}, 8, 1)
+	d := drive(t, m, 80, 24)
+	d.press("enter")
+	d.sees("oncall  ·  main1", "no verdict came back", "covered  nothing came back")
+	d.seesNot("not yet")
+	d.press("> > >")
+	d.sees("oncall  ·  evening", "covered  the tasks are another run's   arms  █ structured 8")
+	d.press("3")
+	d.sees("oncall  ·  evening")
 }
 
 func TestNarrowPanesFoldToOne(t *testing.T) {

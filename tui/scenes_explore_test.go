@@ -8,7 +8,7 @@ var exploreScenes = []scene{
 	{"explore-rollouts", func(t testing.TB, w, h int) *driver { return exploring(t, w, h, "j j space space") }},
 	{"explore-transcript", func(t testing.TB, w, h int) *driver { return exploring(t, w, h, "j j enter ] enter") }},
 	{"explore-tasks", func(t testing.TB, w, h int) *driver { return exploring(t, w, h, "v j j l l") }},
-	{"explore-groups", func(t testing.TB, w, h int) *driver { return exploring(t, w, h, "v v b b b j") }},
+	{"explore-groups", func(t testing.TB, w, h int) *driver { return exploring(t, w, h, "v v b b j") }},
 	{"explore-map", func(t testing.TB, w, h int) *driver { return exploring(t, w, h, "m l j") }},
 	{"explore-siblings", func(t testing.TB, w, h int) *driver { return exploring(t, w, h, "j j s") }},
 	{"explore-filter", func(t testing.TB, w, h int) *driver {

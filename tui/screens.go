@@ -153,27 +153,42 @@ func (m *root) screenActions() []ui.Action {
 	return out
 }
 
-// tabs says where one is among the screens: all by name where there is room, else
-// the others by their number.
-func (m *root) tabs(where string) []ui.Span {
+// leastWhere is how much of where one is must be readable beside the names of the
+// screens. Convention: the beginning of a run's name.
+const leastWhere = 10
+
+// tabs says where one is among the screens, in so many cells: all by name, closer
+// together where there is little room, and where there is too little the others by
+// their numbers.
+func (m *root) tabs(where string, room int) []ui.Span {
 	t := m.theme
-	wide := ui.Width(where) + 12
+	named, close := ui.Width(" assay"), 0
 	for _, n := range m.numbers() {
-		wide += ui.Width(screenName(n)) + 4
+		named += ui.Width(screenName(n)) + 4
+		close += ui.Width(screenName(n)) + 3
 	}
-	var spans []ui.Span
+	const before = "  ·  "
+	gap, names := "  ", true
+	spans := []ui.Span{ui.S(t.Accent.With(ui.Bold), " assay")}
+	switch {
+	case named+ui.Width(before+where) <= room:
+	case close+ui.Width(before)+min(ui.Width(where), leastWhere) <= room:
+		gap, spans = " ", nil
+	default:
+		names = false
+	}
 	for _, n := range m.numbers() {
 		switch {
 		case n == m.front:
-			spans = append(spans, ui.S(t.Accent.With(ui.Bold), fmt.Sprintf("  %d ", n)), ui.S(t.Strong.With(ui.Underline), screenName(n)))
-		case wide <= m.width*2/3:
-			spans = append(spans, ui.S(t.Quiet, fmt.Sprintf("  %d %s", n, screenName(n))))
+			spans = append(spans, ui.S(t.Accent.With(ui.Bold), fmt.Sprintf("%s%d ", gap, n)), ui.S(t.Strong.With(ui.Underline), screenName(n)))
+		case names:
+			spans = append(spans, ui.S(t.Quiet, fmt.Sprintf("%s%d %s", gap, n, screenName(n))))
 		default:
-			spans = append(spans, ui.S(t.Quiet, fmt.Sprintf("  %d", n)))
+			spans = append(spans, ui.S(t.Quiet, fmt.Sprintf("%s%d", gap, n)))
 		}
 	}
 	if where != "" {
-		spans = append(spans, ui.S(t.Line, "  ·  "), ui.S(t.Text, where))
+		spans = append(spans, ui.S(t.Line, before), ui.S(t.Text, where))
 	}
 	return spans
 }

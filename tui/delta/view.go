@@ -49,7 +49,11 @@ func (m *Model) reportView(width, height int) []string {
 	if about == 0 {
 		return lines
 	}
-	lines = append(lines, ui.Rule(m.theme, width, "", false))
+	title := ""
+	if !m.sheet.scroll.AtBottom(m.sheet) {
+		title = "more below ↓"
+	}
+	lines = append(lines, ui.Rule(m.theme, width, title, false))
 	return append(lines, m.aboutLine(width, about-1)...)
 }
 

@@ -81,7 +81,8 @@ type Model struct {
 	whole   bool // rows are all there are
 	tasks   []store.TaskRow
 	groups  []store.Tally
-	by      int // index into GroupFields
+	by      int  // index into GroupFields
+	byAsked bool // it was chosen by hand
 	grid    grid
 	heads   [views]pages
 	chosen  map[store.Row]bool
@@ -126,6 +127,9 @@ func (m *Model) clear() {
 	m.chosen = map[store.Row]bool{}
 	m.lists = [views]ui.List{}
 	m.started = map[view]bool{}
+	if !m.byAsked {
+		m.by = 0
+	}
 	m.grid = newGrid()
 	m.edit, m.pair = edit{}, siblings{}
 	m.detail = detail{}

@@ -66,7 +66,7 @@ func (m *Model) Restore(raw json.RawMessage) tea.Cmd {
 		}
 	}
 	if k.By >= 0 && k.By < len(store.GroupFields()) {
-		m.by = k.By
+		m.by, m.byAsked = k.By, k.By > 0
 	}
 	if n := len(gridFields()); k.Down >= 0 && k.Down < n && k.Across >= 0 && k.Across < n && k.Down != k.Across {
 		m.grid.down, m.grid.across = k.Down, k.Across

@@ -208,7 +208,7 @@ func (m *Model) turnField() tea.Cmd {
 	if m.view == viewMap {
 		m.grid.turn(false)
 	} else {
-		m.by = (m.by + 1) % len(store.GroupFields())
+		m.by, m.byAsked = (m.by+1)%len(store.GroupFields()), true
 		m.groups = nil
 	}
 	return m.anew(0)

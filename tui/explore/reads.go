@@ -410,11 +410,27 @@ func (m *Model) tallyRead(msg tallyMsg) tea.Cmd {
 		m.grid.fill(msg.tallies)
 		return nil
 	}
+	if m.by == 0 && !m.byAsked && saysNothing(msg.tallies) {
+		m.by = slices.Index(store.GroupFields(), record.AxisTool)
+		return m.readView()
+	}
 	m.groups = msg.tallies
 	if m.goal >= 0 {
 		m.reach(viewGroups, len(m.groups))
 	}
 	return nil
+}
+
+// saysNothing is true of groups by failure class where there is at most one class:
+// they tell only what failed from what passed, as where the reward is a marker.
+func saysNothing(byClass []store.Tally) bool {
+	classes := 0
+	for _, t := range byClass {
+		if t.Values[0] != "" {
+			classes++
+		}
+	}
+	return classes < 2
 }
 
 func (m *Model) headsRead(msg headsMsg) tea.Cmd {

@@ -408,9 +408,11 @@ func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
 
 // Where says what the screen shows, for the line at the top.
 func (m *Model) Where() string {
-	r := m.runs[PartRun]
-	if r == nil {
-		return ""
+	r := m.run()
+	if r == nil { // the cut and the delta are the story's
+		if r = m.runs[PartRun]; r == nil {
+			return ""
+		}
 	}
 	name := r.Name
 	if name == "" {
