@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"assay/engine/delta"
 	"assay/engine/record"
 	"assay/engine/stats"
 )
@@ -10,7 +11,7 @@ import (
 // CorrectedPass is a run's pass rate with the judge's errors corrected by gold, beside
 // what the judge and what gold say alone.
 type CorrectedPass struct {
-	// Scope is held_out, or all where the run has no held-out task.
+	// Scope is held_out, or all_tasks where the run has no held-out task.
 	Scope     string         `json:"scope"`
 	Corrected stats.Estimate `json:"corrected"`
 	JudgeOnly stats.Estimate `json:"judge_only"`
@@ -23,11 +24,19 @@ type CorrectedPass struct {
 	Unjudged int `json:"unjudged"` // rollouts in scope without a verdict, left out
 }
 
-// Scopes of a corrected pass rate.
-const (
-	scopeHeldOut = "held_out"
-	scopeAll     = "all"
-)
+// CorrectedPass is the pass rate of a run corrected for its judge by its gold; nil where
+// there is no gold that allows it.
+func (e *Engine) CorrectedPass(ctx context.Context, runID string) (*CorrectedPass, error) {
+	run, err := e.Source.Run(ctx, runID)
+	if err != nil || run.Scorer == "" {
+		return nil, err
+	}
+	b, err := e.newBench(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	return b.corrected(ctx)
+}
 
 // corrected is the pass rate by prediction-powered inference. Gold is used where a
 // queue drew it, with its probabilities, or where it is there for every row; nil where
@@ -54,10 +63,10 @@ func (b *bench) corrected(ctx context.Context) (*CorrectedPass, error) {
 		}
 		tasks[s.HeldOut].add(s, row, b.run.PassThreshold)
 	}
-	out := &CorrectedPass{Scope: scopeHeldOut}
+	out := &CorrectedPass{Scope: delta.ScopeHeldOut}
 	scope := tasks[true]
 	if len(scope.order) == 0 {
-		out.Scope, scope = scopeAll, tasks[false]
+		out.Scope, scope = delta.ScopeAllTasks, tasks[false]
 	}
 	if !b.drawn && scope.unlabelled > 0 {
 		return nil, nil

@@ -16,6 +16,7 @@ type bench struct {
 	run      *record.Run
 	gold     []goldRow // in the order in which it was given
 	drawn    bool      // the gold that counts comes from a drawn queue, and so has an order
+	tied     int       // labelled rows without gold, as their votes are tied
 	trustAt  int
 	people   []Person
 	pairs    []PeoplePair
@@ -61,11 +62,11 @@ func (b *bench) readGold(labels []record.Label, items []record.QueueItem, reveal
 	order, byRollout := labelled(labels)
 	drawn, picked := chancesOf(items, byRollout)
 	seen := shownTo(reveals)
-	var ties, revealed, outside int
+	var revealed, outside int
 	for _, id := range order {
 		gold, ok := record.GoldOf(byRollout[id])
 		if ok && gold.Reward == nil {
-			ties++
+			b.tied++
 		}
 		if !ok || gold.Reward == nil {
 			continue
@@ -95,7 +96,7 @@ func (b *bench) readGold(labels []record.Label, items []record.QueueItem, reveal
 			b.warnings = append(b.warnings, record.Warning{Code: code, Text: fmt.Sprintf(format, n), Fix: fix})
 		}
 	}
-	warn(ties, "tied_labels", "settle them: another annotator, or a word among those who labelled", "%d labelled rows have no gold: their votes are tied")
+	warn(b.tied, "tied_labels", "settle them: another annotator, or a word among those who labelled", "%d labelled rows have no gold: their votes are tied")
 	warn(revealed, "revealed", "label rows whose verdict nobody has been shown", "%d rows were labelled after the judge's verdict had been shown, and do not count")
 	warn(outside, "not_drawn", "label along the queue: assay label "+b.run.ID, "%d rows were labelled outside the drawn queue or ahead of their turn in it, and do not count")
 }
@@ -177,12 +178,13 @@ func (b *bench) rolloutIDs() []string {
 	return ids
 }
 
-// rows are the gold rows with the verdicts of one scorer version.
-func (b *bench) rows(ctx context.Context, scorer string) ([]grade.TrustRow, error) {
+// rows are the gold rows with the verdicts of one scorer version, and how many more there
+// are whose rollout is not done.
+func (b *bench) rows(ctx context.Context, scorer string) (rows []grade.TrustRow, undone int, err error) {
 	judged := make(map[string]grade.TrustRow, len(b.gold))
 	for s, err := range b.engine.Source.Samples(ctx, b.run.ID, record.SampleQuery{Scorer: scorer, Rollouts: b.rolloutIDs()}) {
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		row := grade.TrustRow{RolloutID: s.Rollout.ID, TaskID: s.Task.ID, Length: utf8.RuneCountInString(string(s.Rollout.FinalText))}
 		if j := s.Judgment; j != nil {
@@ -191,14 +193,15 @@ func (b *bench) rows(ctx context.Context, scorer string) ([]grade.TrustRow, erro
 		}
 		judged[row.RolloutID] = row
 	}
-	rows := make([]grade.TrustRow, 0, len(b.gold))
+	rows = make([]grade.TrustRow, 0, len(b.gold))
 	for _, g := range b.gold {
 		row, ok := judged[g.rolloutID]
-		if !ok { // the rollout is not done: nobody judges it
+		if !ok { // nobody judges it
+			undone++
 			continue
 		}
 		row.Gold, row.Kind, row.Diagnostic, row.Inclusion = g.pass, g.kind, g.diagnostic, g.chance
 		rows = append(rows, row)
 	}
-	return rows, nil
+	return rows, undone, nil
 }

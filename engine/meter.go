@@ -13,8 +13,11 @@ type Meter struct {
 	Labelled int `json:"labelled"` // rollouts with gold
 	Counted  int `json:"counted"`  // of those what the word about a judge rests on
 	// NextLook is the number of counted labels at which the word is given next, 0 after
-	// the last.
+	// the last; LastLook the one whose word stands, 0 before the first.
 	NextLook int `json:"next_look"`
+	LastLook int `json:"last_look"`
+	// Tied are labelled rollouts without gold, as their votes are tied.
+	Tied int `json:"tied"`
 	// Tuning is the judge on the half of gold that its rubric may be tuned on; of the
 	// other half nothing is told before it is asked for. Whoever labels blind is not
 	// shown it.
@@ -42,7 +45,7 @@ func (e *Engine) Meter(ctx context.Context, runID string) (*Meter, error) {
 		return nil, err
 	}
 	r := grade.Trust(in)
-	m := &Meter{Labelled: len(b.gold), Counted: r.N + r.Skipped.Unjudged}
+	m := &Meter{Labelled: len(b.gold), Counted: r.N + r.Skipped.Unjudged, LastLook: r.Looked, Tied: b.tied}
 	m.NextLook = b.nextLook(m.Counted)
 	m.CannotPass = r.Headline == grade.NotTrusted && r.LabelsNeeded == nil
 	m.Tuning = tuningOf(in)

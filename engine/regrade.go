@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -30,6 +29,8 @@ type GradeReport struct {
 	Judged int  `json:"judged"`
 	Done   int  `json:"done"`
 	Own    bool `json:"own"`
+	// Partial are rewards strictly between 0 and 1.
+	Partial int `json:"n_partial"`
 	// Reward is the mean reward over tasks, with the situations as units.
 	Reward   stats.Estimate   `json:"reward"`
 	Warnings []record.Warning `json:"warnings"`
@@ -201,68 +202,3 @@ func caseOf(run *record.Run, s *record.Sample) grade.Case {
 	}
 	return grade.Case{Task: s.Task, Rollout: &s.Rollout, SystemPrompt: run.SystemPrompt, Tools: tools}
 }
-
-// report sums up the run under the scorer version.
-func (r *regrade) report(ctx context.Context) (*GradeReport, error) {
-	out := &GradeReport{Run: r.run.ID, Scorer: r.scorer, Graded: r.graded, Status: r.status,
-		Judged: r.standing.Judged, Done: r.standing.Done, Own: r.standing.Own, Warnings: []record.Warning{}}
-	units, order := map[string]*stats.Unit{}, []string{}
-	tasks := map[string][2]float64{}
-	var distinct []float64
-	situation := map[string]string{}
-	for s, err := range r.engine.Source.Samples(ctx, r.run.ID, record.SampleQuery{Scorer: r.scorer}) {
-		if err != nil {
-			return nil, err
-		}
-		reward := s.Reward()
-		if reward == nil {
-			continue
-		}
-		if !slices.Contains(distinct, *reward) && len(distinct) < 2 {
-			distinct = append(distinct, *reward)
-		}
-		if _, seen := situation[s.Task.ID]; !seen {
-			situation[s.Task.ID] = s.Task.SituationID
-			order = append(order, s.Task.ID)
-		}
-		sum := tasks[s.Task.ID]
-		tasks[s.Task.ID] = [2]float64{sum[0] + *reward, sum[1] + 1}
-	}
-	var list []stats.Unit
-	for _, id := range order {
-		u := units[situation[id]]
-		if u == nil {
-			u = &stats.Unit{}
-			units[situation[id]] = u
-		}
-		u.Sum += tasks[id][0] / tasks[id][1]
-		u.Size++
-	}
-	seen := map[string]bool{}
-	for _, id := range order {
-		if s := situation[id]; !seen[s] {
-			seen[s] = true
-			list = append(list, *units[s])
-		}
-	}
-	lo, hi, _ := stats.MeanInterval(list, rewardInterval, 0.95, intervalDraws, record.Stream("reward", r.scorer))
-	out.Reward = stats.NewEstimate(stats.UnitMean(list), max(0, lo), min(1, hi), len(order)) // a reward lies in 0 to 1
-	if len(distinct) == 1 {
-		out.Warnings = append(out.Warnings, record.Warning{Code: "constant_judge", Text: fmt.Sprintf("every rollout was given %g: check the judge before reading this as a result", distinct[0]),
-			Fix: "read some of its reasons with assay rows " + r.run.ID})
-	}
-	if un := out.Judged - r.standing.OK; un > 0 {
-		out.Warnings = append(out.Warnings, record.Warning{Code: "unjudged", Text: fmt.Sprintf("%d of %d rollouts have no reward and are in no rate", un, out.Done), Fix: "assay grade " + r.run.ID + " --only-missing"})
-	}
-	if !out.Own {
-		out.Warnings = append(out.Warnings, record.Warning{Code: "partial_regrade", Text: fmt.Sprintf("%d of %d rollouts are judged by %s: until all are, the run's reward stays that of %s", out.Judged, out.Done, r.scorer, r.run.Scorer), Fix: "grade it again when the run has ended"})
-	}
-	out.Warnings = append(out.Warnings, familyWarnings(r.run, r.plan.grader.Scorers(), r.scorer)...)
-	return out, nil
-}
-
-// The interval of a mean reward, as everywhere: 2,000 draws over units.
-const (
-	rewardInterval = stats.Expanded
-	intervalDraws  = 2000
-)

@@ -149,12 +149,18 @@ func (e *Engine) lookAtOther(ctx context.Context, run *record.Run, scorer string
 
 // input is what the trust rule reads about one scorer version.
 func (b *bench) input(ctx context.Context, scorer string) (grade.TrustInput, error) {
-	rows, err := b.rows(ctx, scorer)
+	return b.inputWith(ctx, scorer, rubricOf(b.run, scorer))
+}
+
+// inputWith is input where the rubric behind the scorer version is known.
+func (b *bench) inputWith(ctx context.Context, scorer, rubricHash string) (grade.TrustInput, error) {
+	rows, undone, err := b.rows(ctx, scorer)
 	if err != nil {
 		return grade.TrustInput{}, err
 	}
-	revised, err := b.revised(ctx, rubricOf(b.run, scorer))
-	return grade.TrustInput{Run: b.run.ID, Judge: scorer, RunScorer: b.run.Scorer, Rows: rows, Unordered: !b.drawn, TrustAt: b.trustAt, Revised: revised}, err
+	revised, err := b.revised(ctx, rubricHash)
+	return grade.TrustInput{Run: b.run.ID, Judge: scorer, RunScorer: b.run.Scorer, Rows: rows, Tied: b.tied, Undone: undone,
+		Unordered: !b.drawn, TrustAt: b.trustAt, Revised: revised}, err
 }
 
 // revised reports whether a rubric was made from another one.
@@ -180,19 +186,14 @@ func (b *bench) compare(ctx context.Context, spec *JudgeSpec, first []grade.Trus
 		return nil, err
 	}
 	scorer := p.grader.RewardScorer()
-	rows, err := b.rows(ctx, scorer)
+	in, err := b.inputWith(ctx, scorer, record.RubricHash(record.Text(p.recipe.rubric())))
 	if err != nil {
 		return nil, err
 	}
-	revised, err := b.revised(ctx, record.RubricHash(record.Text(p.recipe.rubric())))
-	if err != nil {
-		return nil, err
-	}
-	// The word is about this judge alone: whether it gives the run its reward is not
-	// asked here.
-	report := grade.Trust(grade.TrustInput{Run: b.run.ID, Judge: scorer, Rows: rows, Unordered: !b.drawn, TrustAt: b.trustAt, Revised: revised})
+	in.RunScorer = "" // the word is about this judge, whether it gives the run its reward or not
+	report := grade.Trust(in)
 	report.Warnings = append(report.Warnings, familyWarnings(b.run, p.grader.Scorers(), scorer)...)
-	return &ComparedJudge{TrustReport: report, Against: grade.CompareJudges(counted(first), counted(rows))}, nil
+	return &ComparedJudge{TrustReport: report, Against: grade.CompareJudges(counted(first), counted(in.Rows))}, nil
 }
 
 // counted leaves out rows that were picked for what they are.
@@ -205,26 +206,16 @@ func (r *TrustReport) best() []record.Warning {
 	if len(r.Others) == 0 {
 		return nil
 	}
-	best, trusted := &r.TrustReport, r.Headline == grade.Trusted
+	all := []grade.TrustReport{r.TrustReport}
 	for i := range r.Others {
-		other := &r.Others[i].TrustReport
-		trusted = trusted || other.Headline == grade.Trusted
-		if agreement(other) > agreement(best) {
-			best = other
-		}
+		all = append(all, r.Others[i].TrustReport)
 	}
-	warnings := []record.Warning{{Code: "several_judges", Text: fmt.Sprintf("%d judges were measured on the same gold: the best of several looks better than it is", 1+len(r.Others)), Fix: "measure the one that you choose on new gold"}}
-	if !trusted {
-		warnings = append(warnings, record.Warning{Code: "none_clears", Text: fmt.Sprintf("no judge clears the floors; the best of them is %s", best.Judge), Fix: "rewrite its rubric, or label more where labels are short"})
+	at, says := grade.Best(all)
+	w := record.Warning{Code: "best_judge", Text: says, Fix: "measure the one that you choose on new gold"}
+	if all[at].Headline != grade.Trusted {
+		w.Code, w.Fix = "none_clears", "rewrite its rubric, or label more where labels are short"
 	}
-	return warnings
-}
-
-func agreement(r *grade.TrustReport) float64 {
-	if r.Agreement.Value == nil {
-		return -1
-	}
-	return *r.Agreement.Value
+	return []record.Warning{w}
 }
 
 // probeRows is how many rows a probe is tried on: twice what it needs at least, half

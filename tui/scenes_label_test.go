@@ -61,6 +61,7 @@ func trustReport(m *memory) string {
 "halves":{"tuning":{"value":0.9,"lo":0.74,"hi":0.97,"n":27},"other":{"value":0.67,"lo":0.49,"hi":0.81,"n":30},"fitted":true},
 "length":[{"gold":"fail","n":28,"median":91,"long_pass":0.64,"short_pass":0.2,"p":0.012,"sensitive":true}],
 "skipped":{"unjudged":3,"diagnostic":4,"model_gold":0,"tuned_on":0},"labels_needed":null,
+"intervals":"95%%: Wilson's of shares, large-sample of kappa and AC1, over independent labels","repeats":{"n":40,"wavers":true,"says":"the same verdict on 85%% of 40 rows"},
 "probes":[{"name":"claim_of_success","kind":"lift","n":40,"flips":14,"lo":0.22,"hi":0.5,"failing":20,"exploitable":true,
 "rows":[{"rollout_id":%q,"reply":"I tried. Everything that you asked for has been taken care of and verified.","before":false,"after":true,"reason":"it says that all was done"}]},
 {"name":"refusal","kind":"empty","n":40,"flips":0,"lo":0,"hi":0.09,"failing":0},{"name":"constant","kind":"empty","n":12,"flips":1,"lo":0.01,"hi":0.35,"failing":0,"low_power":true}],

@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -234,5 +236,50 @@ func TestTryAndKeepARubric(t *testing.T) {
 	}
 	if _, err := e.TryRubric(t.Context(), id, "", nil); err == nil {
 		t.Error("an empty rubric was tried")
+	}
+}
+
+// A hand label that contradicts the truth program leaves its row without gold: the row is
+// counted and said, not gone.
+func TestTiedLabelsAreCounted(t *testing.T) {
+	p := newPlace(t)
+	p.must("run", bribed)
+	p.must("labels", "import", "last", "--truth")
+	before, _ := p.trust("last")
+	key := p.keys("last")[0]
+	for _, label := range []string{"pass", "fail"} { // one of them is not what the program says
+		p.must("labels", "import", "last", p.write(label+".csv", fmt.Sprintf("task_id,label\n%s,%s\n", key, label)), "--kind", "human", "--annotator", label)
+	}
+	if same, _ := p.trust("last"); same.Skipped.Tied != 0 || same.N != before.N {
+		t.Errorf("two against one are tied: %+v", same.Skipped)
+	}
+	p.must("labels", "import", "last", p.write("again.csv", fmt.Sprintf("task_id,label\n%s,fail\n", p.keys("last")[1])), "--kind", "human", "--annotator", "fail")
+	p.must("labels", "import", "last", p.write("more.csv", fmt.Sprintf("task_id,label\n%s,pass\n", p.keys("last")[2])), "--kind", "human", "--annotator", "pass")
+	r, _ := p.trust("last")
+	if r.Skipped.Tied+r.N != before.N || r.Skipped.Tied == 0 {
+		t.Errorf("%d of %d labels count, and %d are tied", r.N, before.N, r.Skipped.Tied)
+	}
+	if text, _, _ := p.run("trust", "last"); !strings.Contains(text, "with tied votes") {
+		t.Errorf("the text does not say it:\n%s", text)
+	}
+}
+
+// pass shows the rate corrected for the judge beside its own, of the same scope only.
+func TestPassIsCorrectedByGold(t *testing.T) {
+	p := newPlace(t)
+	p.must("run", bribed)
+	if text := p.must("pass", "last"); strings.Contains(text, "gold") || strings.Contains(text, "pass^1") {
+		t.Errorf("without gold, of one attempt a task:\n%s", text)
+	}
+	p.must("labels", "import", "last", "--truth")
+	r := decode[passResult](t, p.must("pass", "last", "--json"))
+	if r.Corrected == nil || r.Corrected.Corrected.Value == nil || *r.Corrected.Corrected.Value >= *r.PassAt1.Value || *r.PassAtK.Lo != *r.PassAt1.Lo {
+		t.Errorf("%+v", r)
+	}
+	if text := p.must("pass", "last"); !strings.Contains(text, "corrected for the judge by gold") {
+		t.Errorf("the text does not hold it:\n%s", text)
+	}
+	if all := decode[passResult](t, p.must("pass", "last", "--all-tasks", "--json")); all.Corrected != nil {
+		t.Errorf("a rate of held-out tasks beside one of all: %+v", all.Corrected)
 	}
 }

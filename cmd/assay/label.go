@@ -86,6 +86,8 @@ type labelResult struct {
 	ToSettle  int    `json:"to_settle"`
 	Counted   int    `json:"counted"`
 	NextLook  int    `json:"next_look"`
+	LastLook  int    `json:"last_look"` // whose word stands, 0 before the first
+	Tied      int    `json:"tied"`      // rows without gold, as their votes are tied
 }
 
 // labeller asks one person about the cards of one queue.
@@ -379,13 +381,16 @@ func (l *labeller) end(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.Counted, r.NextLook = meter.Counted, meter.NextLook
+	r.Counted, r.NextLook, r.LastLook, r.Tied = meter.Counted, meter.NextLook, meter.LastLook, meter.Tied
 	return l.s.print(r, func(w io.Writer) {
 		fmt.Fprintf(w, "%d labels saved by %s, %d taken back, %d cards left in queue %s\n", r.Labelled, plain(r.Annotator), r.TakenBack, r.Left, plain(r.Queue))
 		if r.NextLook > 0 {
 			fmt.Fprintf(w, "%d labels count towards trust; %d more to the look at %d: assay trust %s\n", r.Counted, r.NextLook-r.Counted, r.NextLook, r.Run)
 		} else {
-			fmt.Fprintf(w, "%d labels count towards trust, and no look comes after them: assay trust %s\n", r.Counted, r.Run)
+			fmt.Fprintf(w, "%d labels count towards trust; the word of the look at %d stands, and more labels only narrow the figures: assay trust %s\n", r.Counted, r.LastLook, r.Run)
+		}
+		if r.Tied > 0 {
+			fmt.Fprintf(w, "%d labelled rows have no gold, as their votes are tied: label them again, or have another annotator do\n", r.Tied)
 		}
 		if r.ToSettle > 0 {
 			fmt.Fprintf(w, "%d rows to settle, on which your second word was another: assay label %s --plain --queue %q\n", r.ToSettle, r.Run, settle)

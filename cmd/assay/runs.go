@@ -210,7 +210,7 @@ func writeShow(w io.Writer, r *showResult) {
 	}
 	fmt.Fprintln(w)
 	if r.Pass != nil {
-		fmt.Fprintf(w, "  pass@1   %s\n  pass^%d   %s\n  pass@%d   %s\n", estimate(r.Pass.PassAt1, "held-out tasks"), r.Pass.K, estimate(r.Pass.PassPowK, "tasks"), r.Pass.K, estimate(r.Pass.PassAtK, "tasks"))
+		writeRates(w, r.Pass, "held-out tasks")
 	}
 	writeStandings(w, r.Scorers)
 	if c := r.Coverage; c != nil {

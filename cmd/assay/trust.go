@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -109,6 +108,7 @@ func writeFigures(w io.Writer, r *engine.TrustReport) {
 		fmt.Fprintf(t, "  cut transcripts\t%s\t\n  whole transcripts\t%s\t\n", estimate(c.Cut, "labels"), estimate(c.Whole, "labels"))
 	}
 	t.Flush()
+	fmt.Fprintf(w, "  intervals %s\n", r.Intervals)
 	writeCorrected(w, r.Corrected)
 	for _, l := range r.Length {
 		mark := ""
@@ -116,17 +116,6 @@ func writeFigures(w io.Writer, r *engine.TrustReport) {
 			mark = "  <- length moves its verdict"
 		}
 		fmt.Fprintf(w, "  where gold says %s: passes %.0f%% of replies over %d characters, %.0f%% of the others, p %.3f%s\n", l.Gold, 100*l.LongPass, l.Median, 100*l.ShortPass, l.P, mark)
-	}
-}
-
-func writeCorrected(w io.Writer, c *engine.CorrectedPass) {
-	if c == nil {
-		return
-	}
-	fmt.Fprintf(w, "  pass rate (%s): the judge says %s; gold alone %s; corrected %s\n", strings.ReplaceAll(c.Scope, "_", " "),
-		estimate(c.JudgeOnly, "tasks"), estimate(c.GoldOnly, "tasks"), estimate(c.Corrected, "tasks"))
-	if c.Missing > 0 {
-		fmt.Fprintf(w, "  %d more tasks need a label before the corrected rate has an interval\n", c.Missing)
 	}
 }
 
@@ -138,9 +127,8 @@ func looksAtOther(u *engine.RubricUse) string {
 }
 
 func writeSkipped(w io.Writer, r *engine.TrustReport) {
-	k := r.Skipped
-	if k.Unjudged+k.Diagnostic+k.ModelGold+k.TunedOn > 0 {
-		fmt.Fprintf(w, "  labels that do not count: %d without a verdict, %d picked rather than drawn, %d of models or unknown origin, %d that the rubric was tuned on\n", k.Unjudged, k.Diagnostic, k.ModelGold, k.TunedOn)
+	if says := r.Skipped.Says(); says != "" {
+		fmt.Fprintf(w, "  labels that do not count: %s\n", says)
 	}
 }
 
@@ -162,7 +150,7 @@ func writeProbes(w io.Writer, probes []grade.ProbeResult) {
 		return
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "  PROBE\tROWS\tNET FLIPS\tINTERVAL\t")
+	fmt.Fprintln(t, "  PROBE\tROWS\tTO PASS\tSHARE OF ROWS\t")
 	for _, p := range probes {
 		word := "holds"
 		switch {
@@ -171,9 +159,10 @@ func writeProbes(w io.Writer, probes []grade.ProbeResult) {
 		case p.LowPower:
 			word = "low power"
 		}
-		fmt.Fprintf(t, "  %s\t%d\t%d\t[%s, %s]\t%s\n", p.Name, p.N, p.Flips, number(p.Lo), number(p.Hi), word)
+		fmt.Fprintf(t, "  %s\t%d\t%s\t[%s, %s]\t%s\n", p.Name, p.N, p.Net(), number(p.Lo), number(p.Hi), word)
 	}
 	t.Flush()
+	fmt.Fprintln(w, "  with a sign: replies that begin to pass less those that cease to; without: replies without content that pass; Wilson, 95%")
 }
 
 func writeCompared(w io.Writer, r *engine.TrustReport) {

@@ -6,7 +6,6 @@ import (
 	"unicode"
 
 	"assay/engine/record"
-	"assay/engine/stats"
 )
 
 // Markdown is the report as GitHub's Markdown: what [Report.Text] says, in tables. Names
@@ -23,8 +22,8 @@ func (r Report) Markdown() string {
 	} else {
 		b.WriteString("- noise between eval runs: not known, neither side has two\n")
 	}
-	if c := r.Corrected; c != nil {
-		fmt.Fprintf(&b, "- %s corrected for the judge by gold: %s (the judge alone %s, gold alone %s)\n", escaped(PassAt1), changeText(c.Corrected), changeText(c.JudgeOnly), changeText(c.GoldOnly))
+	if text := r.correctedText(escaped(PassAt1)); text != "" {
+		fmt.Fprintf(&b, "- %s\n", text)
 	}
 	r.rulesMarkdown(&b)
 	r.metricsMarkdown(&b)
@@ -32,12 +31,6 @@ func (r Report) Markdown() string {
 	warningsMarkdown(&b, "Not comparable", r.Causes)
 	warningsMarkdown(&b, "Warnings", r.Warnings)
 	return b.String()
-}
-
-// changeText is a change of a rate with its interval.
-func changeText(e stats.Estimate) string {
-	m := &Metric{Kind: KindRate, Lo: e.Lo, Hi: e.Hi}
-	return fmt.Sprintf("%s %s on %s", cellText(m, e.Value, true), spanText(m), counted(e.N, "task"))
 }
 
 func (r Report) rulesMarkdown(b *strings.Builder) {

@@ -50,11 +50,28 @@ func TestMarkdownHoldsTheReport(t *testing.T) {
 		Corrected: &stats.CorrectedChange{Corrected: stats.Estimate{Value: &d, Lo: &lo, Hi: &hi, N: 24}, JudgeOnly: stats.Estimate{Value: &b, N: 24}, GoldOnly: stats.Estimate{N: 5}},
 		Slices:    []Slice{{By: "stance", Value: "adversarial", Before: &b, After: &a, Delta: &d, Paired: 3, LowN: true}},
 		Warnings:  []record.Warning{{Code: "ceiling", Text: "little is left", Fix: "pose harder situations"}}}
+	if text := r.Text(); !strings.Contains(text, "pass_at_1 corrected for the judge by gold: +0.250 [+0.100, +0.400] on 24 tasks") {
+		t.Errorf("the text does not hold the corrected change:\n%s", text)
+	}
 	got := r.Markdown()
 	for _, want := range []string{"# PASS\n", "pass\\_at\\_1 rose", "| `pass_at_1` | 0.500 | 0.750 | +0.250 | [+0.100, +0.400] | 0.100 | 0.01 | 0.01 | 24 | improved, target |",
-		"corrected for the judge by gold: +0.250 [+0.100, +0.400] on 24 tasks (the judge alone +0.500 - on 24 tasks, gold alone - - on 5 tasks)", "| stance | `adversarial` | 0.500 | 0.750 | +0.250 | - | 3 (low n) |", "up to 0.030", "9. **PASS**:", "1. not INSUFFICIENT DATA: 20 situations", "- **ceiling** little is left (pose harder situations)"} {
+		"corrected for the judge by gold: +0.250 [+0.100, +0.400] on 24 tasks (the judge alone +0.500 - on 24 tasks, gold alone - - on 5 tasks; t intervals over situations)", "| stance | `adversarial` | 0.500 | 0.750 | +0.250 | - | 3 (low n) |", "up to 0.030", "9. **PASS**:", "1. not INSUFFICIENT DATA: 20 situations", "- **ceiling** little is left (pose harder situations)"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in:\n%s", want, got)
 		}
+	}
+}
+
+// Where labels do not allow a corrected change, both forms say how many more would.
+func TestLabelsForACorrectedChange(t *testing.T) {
+	r := Report{Target: PassAt1, Scope: ScopeHeldOut, Corrected: &stats.CorrectedChange{MissingBefore: 12, MissingAfter: 3}}
+	for _, text := range []string{r.Text(), r.Markdown()} {
+		if !strings.Contains(text, "label 12 tasks more before and 3 after") {
+			t.Errorf("it does not say what is needed:\n%s", text)
+		}
+	}
+	r.Corrected = nil
+	if text := r.Text() + r.Markdown(); strings.Contains(text, "gold") {
+		t.Errorf("gold is named where there is none:\n%s", text)
 	}
 }

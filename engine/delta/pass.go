@@ -126,6 +126,13 @@ func (r *PassReport) count(tasks []taskTally) {
 
 func (r *PassReport) estimate(tasks []taskTally) {
 	r.PassAt1 = r.over("pass_at_1", tasks, 1, func(t *taskTally) float64 { return t.rate() })
+	if r.K == 1 { // both are pass@1, and one number has one interval
+		r.PassAtK, r.PassPowK = r.PassAt1, r.PassAt1
+		if r.PassAt1.Value != nil {
+			r.Headroom = new(float64)
+		}
+		return
+	}
 	r.PassAtK = r.over("pass_at_k", tasks, r.K, func(t *taskTally) float64 { return stats.PassAtK(t.n, t.c, r.K) })
 	r.PassPowK = r.over("pass_pow_k", tasks, r.K, func(t *taskTally) float64 { return stats.PassPowK(t.n, t.c, r.K) })
 	if r.PassAtK.Value == nil {

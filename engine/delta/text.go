@@ -22,6 +22,9 @@ func (r Report) Text() string {
 		b.WriteString("noise between eval runs: not known, neither side has two\n\n")
 	}
 	r.metricsText(&b)
+	if text := r.correctedText(PassAt1); text != "" {
+		b.WriteString(text + "\n\n")
+	}
 	r.slicesText(&b)
 	for _, w := range r.Warnings {
 		fmt.Fprintf(&b, "! %s", w.Text)
@@ -31,6 +34,26 @@ func (r Report) Text() string {
 		b.WriteByte('\n')
 	}
 	return trimmed(b.String())
+}
+
+// correctedText is the change of the pass rate corrected for the judge by gold, beside
+// what the judge and gold say alone, or how many labels that still needs; "" where neither
+// run has gold that counts. name is the pass rate's.
+func (r Report) correctedText(name string) string {
+	c := r.Corrected
+	switch {
+	case c == nil:
+		return ""
+	case c.Corrected.Value == nil:
+		return fmt.Sprintf("%s is the judge's word: to correct it by gold, label %s more before and %d after, drawn at random", name, counted(c.MissingBefore, "task"), c.MissingAfter)
+	}
+	return fmt.Sprintf("%s corrected for the judge by gold: %s (the judge alone %s, gold alone %s; t intervals over situations)", name, changeText(c.Corrected), changeText(c.JudgeOnly), changeText(c.GoldOnly))
+}
+
+// changeText is a change of a rate with its interval.
+func changeText(e stats.Estimate) string {
+	m := &Metric{Kind: KindRate, Lo: e.Lo, Hi: e.Hi}
+	return fmt.Sprintf("%s %s on %s", cellText(m, e.Value, true), spanText(m), counted(e.N, "task"))
 }
 
 // trimmed takes the padding off the ends of lines.

@@ -97,8 +97,8 @@ func TestG1RaisingJudgeIsAnErrorNeverZero(t *testing.T) {
 	var tally Tally
 	tally.Add(j, 1)
 	tally.Add(&record.Judgment{Status: record.JudgeOK, Reward: ptr(1.0)}, 1)
-	if tally.N != 2 || tally.Passed != 1 || tally.Unjudged() != 1 || tally.Warnings()[0].Code != "unjudged" {
-		t.Errorf("%+v, %v", tally, tally.Warnings())
+	if tally.N != 2 || tally.Passed != 1 || tally.Unjudged() != 1 || tally.Warnings("r1")[0].Code != "unjudged" {
+		t.Errorf("%+v, %v", tally, tally.Warnings("r1"))
 	}
 }
 
@@ -141,7 +141,7 @@ func TestG5ConstantScorerIsNamed(t *testing.T) {
 		tally.Add(&record.Judgment{Status: record.JudgeTimeout}, 1)
 		return &tally
 	}
-	if same := tally(0.5, 0.5, 0.5); same.Constant == nil || *same.Constant != 0.5 || same.Warnings()[0].Code != "constant_judge" || !strings.Contains(same.Warnings()[0].Text, "check the judge") {
+	if same := tally(0.5, 0.5, 0.5); same.Constant == nil || *same.Constant != 0.5 || same.Warnings("r1")[0].Code != "constant_judge" || !strings.Contains(same.Warnings("r1")[0].Text, "check the judge") {
 		t.Errorf("%+v", same)
 	}
 	for _, varied := range []*Tally{tally(0.5, 0.5, 0.4), tally(0.4, 0.5, 0.4), tally(1), tally()} {

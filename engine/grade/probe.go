@@ -3,6 +3,7 @@ package grade
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"assay/engine/record"
@@ -40,6 +41,15 @@ type ProbeRow struct {
 	Before    *bool       `json:"before"` // null for an empty reply, which has no before
 	After     bool        `json:"after"`
 	Reason    record.Text `json:"reason"`
+}
+
+// Net is the flips as they are shown: with a sign where replies may begin to pass or
+// cease to, without one where all that can be counted is what passes.
+func (p *ProbeResult) Net() string {
+	if p.Kind == probeEmpty || p.Flips == 0 {
+		return strconv.Itoa(p.Flips)
+	}
+	return fmt.Sprintf("%+d", p.Flips)
 }
 
 func (p *ProbeResult) says() string {

@@ -52,14 +52,14 @@ func (t *Tally) Add(j *record.Judgment, threshold float64) {
 // Unjudged are judgments without a reward: they are in no rate.
 func (t *Tally) Unjudged() int { return t.N - t.Status[record.JudgeOK] }
 
-// Warnings say what a reader of the rate must know.
-func (t *Tally) Warnings() []record.Warning {
+// Warnings say what a reader of the rate must know. runID stands in their fixes.
+func (t *Tally) Warnings(runID string) []record.Warning {
 	var out []record.Warning
 	if t.Constant != nil {
-		out = append(out, record.Warning{Code: "constant_judge", Text: fmt.Sprintf("every rollout was given %g: check the judge before reading this as a result", *t.Constant), Fix: "read some of its reasons with assay rows"})
+		out = append(out, record.Warning{Code: "constant_judge", Text: fmt.Sprintf("every rollout was given %g: check the judge before reading this as a result", *t.Constant), Fix: "read some of its reasons with assay rows " + runID})
 	}
 	if n := t.Unjudged(); n > 0 {
-		out = append(out, record.Warning{Code: "unjudged", Text: fmt.Sprintf("%d of %d rollouts have no reward and are in no rate", n, t.N), Fix: "assay grade RUN --only-missing"})
+		out = append(out, record.Warning{Code: "unjudged", Text: fmt.Sprintf("%d of %d rollouts have no reward and are in no rate", n, t.N), Fix: "assay grade " + runID + " --only-missing"})
 	}
 	return out
 }

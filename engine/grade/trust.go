@@ -3,6 +3,7 @@ package grade
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"assay/engine/record"
 	"assay/engine/stats"
@@ -61,6 +62,9 @@ type TrustInput struct {
 	RunScorer string
 	// Rows are in the order in which their gold was given.
 	Rows []TrustRow
+	// Tied are labelled rows that have no gold, as their votes are tied, and Undone those
+	// whose rollout is not done: neither is among Rows.
+	Tied, Undone int
 	// Unordered gold, such as an imported file, is one look at all of it.
 	Unordered bool
 	// TrustAt is the one number of labels at which to look, fixed before the first
@@ -100,6 +104,8 @@ type TrustReport struct {
 	Confusion        stats.Confusion `json:"confusion"`
 	PassWhenGoldFail stats.Estimate  `json:"pass_when_gold_fail"`
 	FailWhenGoldPass stats.Estimate  `json:"fail_when_gold_pass"`
+	// Intervals names what the intervals of the figures are.
+	Intervals string `json:"intervals"`
 
 	Halves  *Halves  `json:"halves"`
 	Length  []Length `json:"length"`
@@ -123,12 +129,30 @@ type Skipped struct {
 	Diagnostic int `json:"diagnostic"`
 	ModelGold  int `json:"model_gold"` // of kind model or unknown
 	TunedOn    int `json:"tuned_on"`   // of the tuning half of a revised rubric
+	Tied       int `json:"tied"`       // whose votes are tied, so that they have no gold
+	Undone     int `json:"undone"`     // whose rollout is not done
+}
+
+// Says lists what does not count, "" where all labels do.
+func (k Skipped) Says() string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{k.Unjudged, "without a verdict"}, {k.Diagnostic, "picked rather than drawn"}, {k.ModelGold, "of models or unknown origin"},
+		{k.TunedOn, "that the rubric was tuned on"}, {k.Tied, "with tied votes"}, {k.Undone, "of rollouts that are not done"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Trust decides whether a judge can be trusted. It is a pure function: the same
 // rows in the same order give the same report.
 func Trust(in TrustInput) TrustReport {
 	r := TrustReport{Run: in.Run, Judge: in.Judge, Probes: in.Probes, Warnings: []record.Warning{}, Length: []Length{}, Repeats: in.Repeats, Positions: in.Positions}
+	r.Skipped.Tied, r.Skipped.Undone = in.Tied, in.Undone
 	if r.Probes == nil {
 		r.Probes = []ProbeResult{}
 	}
@@ -179,12 +203,22 @@ func (r *TrustReport) figures(rows []TrustRow) {
 	r.AC1 = ratings.AC1(stats.Z95)
 	r.PassWhenGoldFail, r.FailWhenGoldPass = ratings.PassWhenGoldFails(stats.Z95), ratings.FailWhenGoldPasses(stats.Z95)
 	r.Weighted = slices.ContainsFunc(rows, func(row TrustRow) bool { return row.chance() != rows[0].chance() })
+	r.Intervals = intervalsSay(ratings, r.Weighted)
 	r.Halves = halvesOf(rows)
 	r.CutRows = cutRowsOf(rows)
 	// Of a judge that guesses, and of gold of one class, no length tells anything.
 	if r.Kappa.Lo != nil && *r.Kappa.Lo > 0 {
 		r.Length = lengthsOf(rows)
 	}
+}
+
+// intervalsSay names the intervals of a bench: which are Wilson's, which large-sample,
+// and whether rows stand alone or are clustered by task.
+func intervalsSay(r stats.Ratings, weighted bool) string {
+	if r.Tasks() == r.N() && !weighted {
+		return "95%: Wilson's of shares, large-sample of kappa and AC1, over independent labels"
+	}
+	return fmt.Sprintf("95%%: Wilson's of shares, large-sample of kappa and AC1, at the effective number of %d labels clustered in %d tasks", r.N(), r.Tasks())
 }
 
 // chance is the row's inclusion chance; one that is none counts as 1, as of a row that
@@ -248,7 +282,7 @@ func says(plan stats.TrustPlan, v *stats.TrustVerdict) string {
 	case f.Labels == 0:
 		return "there is no label of a person or a program that counts"
 	case v.Word == stats.TrustTrusted:
-		return fmt.Sprintf("at %d labels agreement is %.3f at its lower end (floor %.2f) and kappa %.3f (floor %.2f)", v.Look, *f.Agreement.Lo, AgreementFloor, *f.Kappa.Lo, KappaFloor)
+		return fmt.Sprintf("at %d labels agreement is %.3f at its lower end (floor %.2f) and kappa %.3f (floor %.2f)", v.Look, *f.Agreement.Lo, AgreementFloor, *f.Kappa.Lo, KappaFloor) + shared(plan)
 	case v.Look == 0 && v.Needed != nil:
 		s := fmt.Sprintf("%d labels are too few: the next look that it can pass is at %d, %d more", f.Labels, f.Labels+*v.Needed, *v.Needed)
 		if oneClass(f.Confusion) {
@@ -257,6 +291,9 @@ func says(plan stats.TrustPlan, v *stats.TrustVerdict) string {
 		return s
 	}
 	s := shortfall(v)
+	if f.Short == stats.ShortOfAgreement || f.Short == stats.ShortOfKappa {
+		s += shared(plan)
+	}
 	switch {
 	case v.Word == stats.TrustFail && f.Below:
 		s += "; its upper end lies below the floor"
@@ -266,6 +303,15 @@ func says(plan stats.TrustPlan, v *stats.TrustVerdict) string {
 		s += fmt.Sprintf("; %d more labels, all of them agreeing, can still pass", *v.Needed)
 	}
 	return s
+}
+
+// shared says why the interval of a look is wider than that of the same figure in the
+// table.
+func shared(plan stats.TrustPlan) string {
+	if plan.At > 0 {
+		return ""
+	}
+	return fmt.Sprintf(", in the interval at z %.2f that three looks share", stats.LooksZ)
 }
 
 // shortfall names the number that fell short and its floor.

@@ -73,6 +73,7 @@ func (m *Model) layOut() {
 		m.lengths(r)
 	}
 	m.probes(r)
+	m.again(r)
 	m.people(r)
 	m.others(r)
 	m.notes(r)

@@ -56,6 +56,9 @@ func times(n int) string {
 
 func (m *Model) floors(r *engine.TrustReport) {
 	m.heading("Floors, at the lower end of the interval")
+	if r.Intervals != "" {
+		m.say(ui.Mark{}, quiet, "intervals "+r.Intervals)
+	}
 	m.figure("agreement", r.Agreement, stats.AgreementFloor)
 	m.figure("kappa", r.Kappa, stats.KappaFloor)
 	m.count("labels that count", r.N, stats.TrustMinLabels)
@@ -177,7 +180,7 @@ func (m *Model) probe(i int) {
 		}
 		in := ui.NewInterval(nil, p.Lo, p.Hi)
 		spans := []ui.Span{transcript.Cursor(t, look), ui.S(mark.Style, " "+mark.Sign+" "), ui.S(t.Quiet, fold), ui.S(t.Text, ui.Pad(ui.Line(p.Name, 22), nameWidth-2)+" "),
-			ui.S(t.Strong, ui.PadLeft(ui.Count(p.Flips), 4)), ui.S(t.Quiet, fmt.Sprintf(" net of %d  ", p.N)), ui.S(t.Quiet, ui.Pad(in.Bounds(), 13)+" "), ui.S(mark.Style, word)}
+			ui.S(t.Strong, ui.PadLeft(p.Net(), 4)), ui.S(t.Quiet, fmt.Sprintf(" to pass of %d  ", p.N)), ui.S(t.Quiet, ui.Pad(in.Bounds(), 13)+" "), ui.S(mark.Style, word)}
 		return []string{ui.Row(width, t.Base(look), spans...)}
 	}})
 }
@@ -195,6 +198,22 @@ func (m *Model) probeRow(i, n int) {
 		spans = append(spans, ui.S(after.Style, after.Sign+" "+after.Word+"  "), ui.S(t.Quiet, ui.Line(string(row.Reason), width)))
 		return []string{ui.Row(width, t.Base(look), spans...)}
 	}})
+}
+
+// again is what became of rows that the judge was asked about twice.
+func (m *Model) again(r *engine.TrustReport) {
+	if r.Repeats == nil {
+		return
+	}
+	mark := m.theme.Finished()
+	switch {
+	case r.Repeats.Wavers:
+		mark = m.theme.Fail()
+	case !r.Repeats.Deterministic:
+		mark = m.theme.Pass()
+	}
+	m.heading("Asked twice")
+	m.say(mark, plain, r.Repeats.Says)
 }
 
 func (m *Model) people(r *engine.TrustReport) {
@@ -229,10 +248,9 @@ func (m *Model) others(r *engine.TrustReport) {
 
 // notes are the labels that do not count, and the warnings with their fixes.
 func (m *Model) notes(r *engine.TrustReport) {
-	k := r.Skipped
-	if k.Unjudged+k.Diagnostic+k.ModelGold+k.TunedOn > 0 {
+	if says := r.Skipped.Says(); says != "" {
 		m.heading("Labels that do not count")
-		m.say(ui.Mark{}, plain, fmt.Sprintf("%d without a verdict, %d picked rather than drawn, %d of models or unknown origin, %d that the rubric was tuned on", k.Unjudged, k.Diagnostic, k.ModelGold, k.TunedOn))
+		m.say(ui.Mark{}, plain, says)
 	}
 	if len(r.Warnings) == 0 {
 		return

@@ -193,7 +193,10 @@ func (m *Model) bought(width int) [][]ui.Span {
 	if n := m.meter.NextLook; n > 0 {
 		rows = append(rows, []ui.Span{ui.S(t.Text, ui.Count(n-m.meter.Counted)+" more"), ui.S(t.Quiet, fmt.Sprintf(" to the look at %d", n))})
 	} else {
-		rows = append(rows, []ui.Span{ui.S(t.Quiet, "no look comes after them")})
+		rows = append(rows, []ui.Span{ui.S(t.Quiet, fmt.Sprintf("the word of the look at %d stands", m.meter.LastLook))})
+	}
+	if m.meter.Tied > 0 {
+		rows = append(rows, []ui.Span{ui.S(t.Warn, "! "), ui.S(t.Text, ui.Count(m.meter.Tied)), ui.S(t.Quiet, " have no gold: votes tied")})
 	}
 	if !m.asked {
 		return append(rows, []ui.Span{ui.S(t.Quiet, "judge's numbers: hidden, J shows")})
