@@ -144,11 +144,11 @@ func say(turn *record.Turn, m *message) error {
 	return nil
 }
 
-// toError is what a program reports of itself.
+// toError is what a program or an endpoint reports of itself.
 func (m *message) toError() error {
 	var body errorBody
 	if err := m.read(&body); err != nil {
-		return record.AgentErrorf(record.CauseAgent, "the program reported an error that %w", err)
+		return record.AgentErrorf(record.CauseAgent, "%s reported an error that %w", m.from, err)
 	}
 	text, _ := record.Text(m.mask.Text(string(body.Error))).Clean()
 	if text == "" {
@@ -160,10 +160,10 @@ func (m *message) toError() error {
 		case record.CauseAgent, record.CauseInfrastructure, record.CauseContext:
 			cause = named
 		default:
-			return record.AgentErrorf(cause, "the program reported an error of the cause %q, which is none of agent, infrastructure, context: %s", m.quote(*body.Cause), text)
+			return record.AgentErrorf(cause, "%s reported an error of the cause %q, which is none of agent, infrastructure, context: %s", m.from, m.quote(*body.Cause), text)
 		}
 	}
-	return record.AgentErrorf(cause, "the program reported: %s", text)
+	return record.AgentErrorf(cause, "%s reported: %s", m.from, text)
 }
 
 // explain puts an exchange's error down to its cause. what is the thing that did

@@ -1,7 +1,12 @@
-// Package agent holds the callables that a rollout can be made of: the builtin
-// agent, whose truth is known, and programs that speak the agent protocol,
-// version 1, as JSON lines on stdin and stdout. A command judge is a program of
-// the second kind that is asked for verdicts.
+// Package agent holds the callables that a rollout can be made of:
+//
+//   - [Builtin], the agent whose truth is known
+//   - [Command], a program that speaks the agent protocol, version 1, as JSON lines on
+//     stdin and stdout
+//   - [HTTP], an endpoint that answers a turn with the same JSON
+//   - [Model], a model whose tool loop is run here
+//
+// [CommandJudge] and [HTTPJudge] are asked for verdicts over the same two wires.
 //
 // An agent is anything with
 //
@@ -20,15 +25,16 @@
 //
 // # Concurrency
 //
-// [Builtin], [Command] and [CommandJudge] are safe for use by many goroutines.
-// A Builtin keeps only what it has understood of tools and prompts. A Command
-// keeps a pool of processes, one turn at a time in each; its goroutines end with
-// Close, which every owner must call; so do those of Worlds.
+// All agents and judges are safe for use by many goroutines. A Builtin keeps only
+// what it has understood of tools and prompts, a Model nothing. A Command keeps a pool
+// of processes, one turn at a time in each, an HTTP its connections; their goroutines
+// end with Close, which every owner must call; so do those of Worlds.
 //
-// # What a program can do to us
+// # What a program or an endpoint can do to us
 //
-// A program's output is hostile: a line is at most 16 MiB, a turn at most
-// [maxTurnBytes] and [maxTurnMessages], and memory grows with what arrived, not
-// with what was announced. A program that breaks the protocol is killed with its
-// children and replaced. No shell ever sees a command line.
+// What they write is hostile: a line, and an endpoint's answer, is at most 16 MiB, a
+// turn of a program at most [maxTurnBytes] and [maxTurnMessages], and memory grows with
+// what arrived, not with what was announced. A program that breaks the protocol is
+// killed with its children and replaced. No shell ever sees a command line. An
+// endpoint's redirects are not followed.
 package agent

@@ -203,7 +203,7 @@ func (c *conversation) take(f frame) error {
 		return &protocolError{fmt.Sprintf("the program wrote more than %d MiB in one turn", maxTurnBytes>>20)}
 	}
 	m, err := parseMessage(f.line)
-	m.mask = c.pool.prog.mask
+	m.mask, m.from = c.pool.prog.mask, "the program"
 	switch {
 	case err != nil:
 		return c.breach("%w: %q; %s", err, c.quote(string(f.line)), logHint)

@@ -39,10 +39,7 @@ func (j *CommandJudge) Close() { j.pool.close() }
 func (j *CommandJudge) Grade(ctx context.Context, r record.JudgeRequest) (json.RawMessage, error) {
 	began := time.Now()
 	id := strconv.FormatUint(j.ids.Add(1), 10)
-	first, err := writeLine(gradeMessage{
-		Type: typeGrade, Protocol: protocolVersion, ID: id, Rubric: r.Rubric, SystemPrompt: r.SystemPrompt,
-		Tools: showTools(r.Tools), Prompt: r.Prompt, Steps: showSteps(r.Steps), FinalText: r.FinalText, Reference: orNull(r.Reference),
-	})
+	first, err := writeLine(newGradeMessage(id, &r))
 	if err != nil {
 		return nil, record.AgentErrorf(record.CauseJudge, "the request cannot be written as JSON: %w", err)
 	}

@@ -103,6 +103,13 @@ func newTurnMessage(id string, turn *record.Turn, now time.Time) turnMessage {
 	return m
 }
 
+func newGradeMessage(id string, r *record.JudgeRequest) gradeMessage {
+	return gradeMessage{
+		Type: typeGrade, Protocol: protocolVersion, ID: id, Rubric: r.Rubric, SystemPrompt: r.SystemPrompt,
+		Tools: showTools(r.Tools), Prompt: r.Prompt, Steps: showSteps(r.Steps), FinalText: r.FinalText, Reference: orNull(r.Reference),
+	}
+}
+
 func showSteps(steps []record.Step) []shownStep {
 	out := make([]shownStep, len(steps))
 	for i := range steps {
@@ -154,7 +161,8 @@ type message struct {
 	ID   *string `json:"id"`
 
 	raw  []byte
-	mask *record.Masker // of the program that wrote it
+	mask *record.Masker // of who wrote it
+	from string         // who that is: the program, the endpoint
 }
 
 type callBody struct {
@@ -175,6 +183,8 @@ type replyBody struct {
 	LogProb   *float64        `json:"logprob"`
 	NTokens   *int            `json:"n_tokens"`
 	Tokens    []float64       `json:"token_logprobs"`
+	// Truncated says that what it was told was cut to fit.
+	Truncated bool `json:"prompt_truncated"`
 	// Privileged stays on the rollout: a program that simulates an agent of known
 	// truth says so here.
 	Privileged json.RawMessage `json:"privileged"`
@@ -189,7 +199,7 @@ type errorBody struct {
 // rest is kept on the row.
 var replyMembers = map[string]bool{
 	"type": true, "id": true, "final_text": true, "steps": true, "finish_reason": true, "usage": true,
-	"logprob": true, "n_tokens": true, "token_logprobs": true, "privileged": true,
+	"logprob": true, "n_tokens": true, "token_logprobs": true, "prompt_truncated": true, "privileged": true,
 }
 
 // parseMessage reads one line. Its errors read as the end of "line 3 ".
@@ -254,7 +264,7 @@ func (m *message) toReply(toolsBy record.ToolsBy) (record.Reply, error) {
 	if body.FinalText == nil {
 		return record.Reply{}, errors.New("the reply has no final_text")
 	}
-	reply := record.Reply{FinalText: *body.FinalText, FinishReason: record.FinishStop, Usage: body.Usage}
+	reply := record.Reply{FinalText: *body.FinalText, FinishReason: record.FinishStop, Usage: body.Usage, PromptTruncated: body.Truncated}
 	if body.Finish != nil {
 		reply.FinishReason = record.FinishReason(*body.Finish)
 		switch reply.FinishReason {
