@@ -132,7 +132,11 @@ func (b *mailbox) take(ev engine.Event) {
 			f.hush()
 		}
 	case engine.TextStreamed:
-		if f := b.flights[ev.RolloutID]; f != nil && !ev.Delta.Reasoning {
+		switch f := b.flights[ev.RolloutID]; {
+		case f == nil || ev.Delta.Reasoning:
+		case ev.Delta.Again:
+			f.hush()
+		default:
 			f.say(ev.Delta.Text)
 		}
 	case engine.RolloutRetried:

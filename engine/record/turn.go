@@ -63,6 +63,8 @@ type Delta struct {
 	// Tool is the name of a tool call that begins here, "" elsewhere. Its arguments are
 	// not streamed: the step follows when the call is made.
 	Tool Text
+	// Again says that what was heard of this answer so far is void: it is asked for anew.
+	Again bool
 }
 
 // FinishReason is why an agent's reply ended.

@@ -1,0 +1,318 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"assay/engine/record"
+)
+
+// Model is one model behind one endpoint. It is safe for concurrent use, and prints as
+// its spec.
+type Model struct {
+	spec     Spec
+	options  Options
+	dialect  dialect
+	address  string
+	endpoint *endpoint
+	exchange exchange
+	extra    map[string]json.RawMessage
+
+	mu      sync.Mutex
+	refused refused
+}
+
+// New makes a model to talk to, and asks nobody. env looks up a variable of the
+// environment ("" where it is not set). A key that is missing, or options out of range,
+// are a [record.Problem] (codes no_key, bad_model). The key and the values of the headers
+// become known to the traffic's masker.
+func New(ctx context.Context, spec Spec, o Options, env func(string) string, traffic *Traffic) (*Model, error) {
+	if _, err := ParseSpec(spec.String()); err != nil {
+		return nil, err
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	p := providerOf(spec.Provider)
+	if spec.URL != "" {
+		p.needs = false // a server of one's own may want none
+		p.address = spec.URL
+		if own, ok := p.dialect.(openAI); ok && own.own {
+			p.dialect = openAI{}
+		}
+	} else if moved := strings.TrimSpace(env(p.baseEnv)); p.baseEnv != "" && moved != "" {
+		if !strings.Contains(moved, "://") {
+			moved = "http://" + moved // as OLLAMA_HOST is written
+		}
+		if err := checkAddress(moved); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.baseEnv, err)
+		}
+		p.address = moved
+	}
+	secret, err := key(ctx, spec, p, &o, env)
+	if err != nil {
+		return nil, err
+	}
+	traffic.masker.Add(secret)
+	traffic.masker.Add(slices.Collect(maps.Values(o.Headers))...)
+	m := &Model{spec: spec, options: o, dialect: p.dialect, address: p.dialect.base(p.address)}
+	if len(o.Extra) > 0 {
+		if err := json.Unmarshal(o.Extra, &m.extra); err != nil {
+			return nil, fmt.Errorf("extra: %w", err)
+		}
+	}
+	host := m.address
+	if u, err := url.Parse(m.address); err == nil {
+		host = u.Host
+	}
+	m.endpoint = traffic.endpoint(m.address, host, o.Limits)
+	m.exchange = exchange{client: traffic.client, clock: traffic.clock, masker: traffic.masker, host: host, header: m.header(secret),
+		idle: or(o.Idle, defaultIdle), timeout: or(o.Timeout, defaultTimeout)}
+	return m, nil
+}
+
+func or[T comparable](v, otherwise T) T {
+	var zero T
+	if v == zero {
+		return otherwise
+	}
+	return v
+}
+
+func (m *Model) header(key string) http.Header {
+	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"text/event-stream, application/json"}, "User-Agent": {"assay"}}
+	m.dialect.authorize(h, key)
+	for name, value := range m.options.Headers {
+		h.Set(name, value)
+	}
+	return h
+}
+
+// Spec is what the model was made of.
+func (m *Model) Spec() Spec { return m.spec }
+
+// Family is the family of the model's name, for comparing a judge with whom it judges.
+func (m *Model) Family() string { return Family(m.spec.String()) }
+
+// Refused are the members of requests that the server has turned down as unsupported and
+// that are no longer sent, in the order in which it did: a temperature at a model that
+// has one only, a schema at a server that enforces none (it is asked for in words then).
+// Who promised them to somebody says so.
+func (m *Model) Refused() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.refused)
+}
+
+// Chat is Complete for those who want the text alone.
+func (m *Model) Chat(ctx context.Context, r record.ChatRequest) (record.Text, error) {
+	reply, err := m.Complete(ctx, r)
+	return reply.Text, err
+}
+
+// Complete asks once and gives the whole answer, or an error as the package says. Of an
+// answer that was begun and had to be asked for again, Stream hears a Delta with Again,
+// then the new one from its start.
+func (m *Model) Complete(ctx context.Context, r record.ChatRequest) (record.ChatReply, error) {
+	m.fill(&r)
+	for {
+		no := m.Refused()
+		body, members, err := m.body(&r, no)
+		if err != nil {
+			return record.ChatReply{}, &record.AgentError{Cause: record.CauseAgent, Err: err}
+		}
+		reply, f := m.ask(ctx, &r, body)
+		if f == nil {
+			return reply, nil
+		}
+		if !m.doWithout(f, members, no) {
+			return record.ChatReply{}, f.agentError()
+		}
+	}
+}
+
+// fill puts the options where the request says nothing.
+func (m *Model) fill(r *record.ChatRequest) {
+	if r.Temperature == nil {
+		r.Temperature = m.options.Temperature
+	}
+	if r.MaxTokens == 0 {
+		r.MaxTokens = m.options.MaxTokens
+	}
+	if r.Seed == nil {
+		r.Seed = m.options.Seed
+	}
+}
+
+// body is a request's JSON, its members in order, and what they are called.
+func (m *Model) body(r *record.ChatRequest, no refused) (raw []byte, members map[string]any, err error) {
+	members, err = m.dialect.body(m.spec.Model, r, no)
+	if err != nil {
+		return nil, nil, err
+	}
+	for name, value := range m.extra {
+		if string(value) == "null" {
+			delete(members, name)
+			continue
+		}
+		members[name] = value
+	}
+	raw, err = record.Marshal(members)
+	return raw, members, err
+}
+
+// ask makes one request, through the cache where there is one.
+func (m *Model) ask(ctx context.Context, r *record.ChatRequest, body []byte) (record.ChatReply, *failure) {
+	var key string
+	if m.options.Cache != nil {
+		key = cacheKey(m.address, body)
+		if reply, ok := recall(m.options.Cache, key, r.Stream); ok {
+			return reply, nil
+		}
+	}
+	var reply record.ChatReply
+	streamed := false
+	expected := expectedTokens(body, r.MaxTokens)
+	f := m.endpoint.do(ctx, expected, or(m.options.Tries, defaultTries), func(ctx context.Context) *failure {
+		a := &answer{}
+		if r.Stream != nil {
+			if streamed {
+				r.Stream(record.Delta{Again: true})
+				streamed = false
+			}
+			a.listen = func(d record.Delta) { streamed = true; r.Stream(d) }
+		}
+		f := m.exchange.send(ctx, http.MethodPost, m.address+m.dialect.path(), body, func(in io.Reader, stream bool) (bool, error) {
+			err := read(m.dialect, a, in, stream)
+			return a.heard, err
+		})
+		if f != nil {
+			return f
+		}
+		reply = a.reply()
+		return nil
+	})
+	if f != nil {
+		return record.ChatReply{}, f
+	}
+	if u := reply.Usage; u != nil {
+		u.Cost = m.options.Price.Of(u.InputTokens, u.OutputTokens)
+		m.endpoint.used(expected, int(u.InputTokens+u.OutputTokens))
+	}
+	if m.options.Cache != nil {
+		keep(m.options.Cache, key, &reply)
+	}
+	return reply, nil
+}
+
+const (
+	// bytesPerToken is a rule of thumb for English (OpenAI's tokenizer page); what was
+	// really used corrects it.
+	bytesPerToken = 4
+	// unboundedAnswer is what an answer without a bound is expected to take. Convention,
+	// untested.
+	unboundedAnswer = 500
+)
+
+func expectedTokens(body []byte, maxTokens int) int {
+	return len(body)/bytesPerToken + min(or(maxTokens, unboundedAnswer), unboundedAnswer)
+}
+
+// doWithout notes a member that the server refused as unsupported, if the request can do
+// without it.
+func (m *Model) doWithout(f *failure, sent map[string]any, no refused) bool {
+	if f.kind != kindRequest && f.kind != kindServer || f.status/100 != 4 {
+		return false
+	}
+	said := strings.ToLower(f.err.Error())
+	for _, member := range []string{"response_format", "output_config", "stream_options", "temperature", "seed", "max_tokens", "max_completion_tokens"} {
+		_, was := sent[member]
+		_, own := m.extra[member] // the user's own is the user's to mend
+		if !was || own || no.has(member) || f.param != member && !strings.Contains(said, member) && !(member == "response_format" && strings.Contains(said, "json_schema")) {
+			continue
+		}
+		if isMaxTokens(member) && (no.has("max_tokens") || no.has("max_completion_tokens")) {
+			continue
+		}
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if !m.refused.has(member) {
+			m.refused = append(m.refused, member)
+		}
+		return true
+	}
+	return false
+}
+
+func isMaxTokens(member string) bool {
+	return member == "max_tokens" || member == "max_completion_tokens"
+}
+
+// Check asks the endpoint for its models, and where it has no such list, or one without
+// this model's name, for an answer of one token: so that a wrong key, address or name shows
+// before anything is spent. An error is a [record.Problem] of the code model_unreachable
+// that wraps the [record.AgentError].
+func (m *Model) Check(ctx context.Context) error {
+	names, f := m.list(ctx)
+	if f != nil && f.kind != kindAddress && f.kind != kindRequest && f.kind != kindServer {
+		return m.unreachable(f)
+	}
+	if slices.Contains(names, m.spec.Model) {
+		return nil
+	}
+	text := record.Text("Say ready.")
+	_, err := m.Complete(ctx, record.ChatRequest{Messages: []record.Message{{Role: "user", Content: &text}}, MaxTokens: 1})
+	if err == nil {
+		return nil
+	}
+	problem := m.unreachable(err)
+	var a *record.AgentError
+	if errors.As(err, &a) && len(names) > 0 && a.Stop == "" {
+		if near := record.Nearest(m.spec.Model, names); near != "" {
+			problem.Fix = "did you mean " + m.spec.Provider + ":" + near + "?"
+		}
+	}
+	return problem
+}
+
+func (m *Model) unreachable(err error) *record.Problem {
+	var f *failure
+	if errors.As(err, &f) {
+		err = f.agentError()
+	}
+	fix := "check its name and address, and that the server runs"
+	var a *record.AgentError
+	if errors.As(err, &a) && a.Stop == record.StoppedAuth {
+		fix = "check the key, and that its account may use the model"
+	}
+	return record.Problemf("model_unreachable", fix, "%s cannot be asked: %w", m.spec, err)
+}
+
+// list is what models the endpoint says that it has.
+func (m *Model) list(ctx context.Context) (names []string, f *failure) {
+	f = m.exchange.send(ctx, http.MethodGet, m.address+"/models", nil, func(in io.Reader, _ bool) (bool, error) {
+		var answer struct {
+			Data []struct {
+				ID string `json:"id"`
+			} `json:"data"`
+		}
+		raw, err := io.ReadAll(in)
+		if err == nil {
+			err = json.Unmarshal(raw, &answer)
+		}
+		for _, each := range answer.Data {
+			names = append(names, each.ID)
+		}
+		return true, err
+	})
+	return names, f
+}
