@@ -82,7 +82,8 @@ type simulation struct {
 	savedAt  time.Time // when the progress was last saved
 
 	finishedCh  chan finished
-	refusedCh   chan record.StopReason // an endpoint said no to the whole run
+	refusedCh   chan refusal // no rollout after this one could get past it
+	refused     *refusal
 	commitCh    chan commitment
 	committedCh chan committed
 	workers     sync.WaitGroup
@@ -105,6 +106,13 @@ type finished struct {
 	fault   error // a fault of the program, not of the agent
 }
 
+// refusal is a lost rollout that stops its run: a refused key, a wrong address, a program
+// that does not start.
+type refusal struct {
+	rolloutID string
+	reason    record.StopReason
+}
+
 // errAborted and errStoppedByHand are why a worker's context ends.
 var (
 	errAborted       = errors.New("the run was aborted")
@@ -115,7 +123,7 @@ var (
 // why. Every outcome that it told of is on disk.
 func (s *simulation) simulate(ctx context.Context) (record.StopReason, error) {
 	s.batches, s.inFlight = map[int]*batch{}, map[string]context.CancelCauseFunc{}
-	s.refusedCh = make(chan record.StopReason, 1)
+	s.refusedCh = make(chan refusal, 1)
 	s.runner.Hooks.Lost = s.lost
 	s.finishedCh, s.commitCh, s.committedCh = make(chan finished), make(chan commitment, 1), make(chan committed, 1)
 	work, abort := context.WithCancelCause(ctx)
@@ -142,6 +150,9 @@ func (s *simulation) loop(ctx, work context.Context, abort context.CancelCauseFu
 			return s.storage(err)
 		}
 		s.warnFewHeldOut()
+		if s.pointless() {
+			abort(errAborted)
+		}
 		s.begin(work, want)
 		s.hand()
 		if s.idle() {
@@ -162,8 +173,9 @@ func (s *simulation) loop(ctx, work context.Context, abort context.CancelCauseFu
 			if c.err != nil {
 				return s.storage(c.err)
 			}
-		case reason := <-s.refusedCh:
-			s.halt(reason)
+		case r := <-s.refusedCh:
+			s.halt(r.reason)
+			s.refused = &r
 		case <-signal:
 		case <-s.graceEnd:
 			abort(errAborted)
@@ -177,14 +189,24 @@ func (s *simulation) loop(ctx, work context.Context, abort context.CancelCauseFu
 
 // lost hears a worker's lost rollout; what no rollout after it could get past
 // (a refused key, a wrong address) stops the run.
-func (s *simulation) lost(_ string, err error) {
+func (s *simulation) lost(rolloutID string, err error) {
 	var a *record.AgentError
 	if errors.As(err, &a) && a.Stop != "" {
 		select {
-		case s.refusedCh <- a.Stop:
+		case s.refusedCh <- refusal{rolloutID, a.Stop}:
 		default: // the first one is on its way
 		}
 	}
+}
+
+// pointless is true once the run was stopped because no rollout could come to anything:
+// those in flight are not waited for, and what they are lost by is known already.
+func (s *simulation) pointless() bool {
+	switch s.stop {
+	case record.StoppedAgentFailed, record.StoppedAuth, record.StoppedWrongAddress:
+		return true
+	}
+	return false
 }
 
 // storage ends the loop because the disk said no.
@@ -311,7 +333,7 @@ func (s *simulation) came(f finished) {
 	r := &f.outcome.Rollout
 	delete(s.inFlight, r.ID)
 	s.engine.tell(RolloutReturned{RunID: s.run.ID, RolloutID: r.ID})
-	if r.Status == record.StatusAborted {
+	if r.Status == record.StatusAborted || s.pointless() && r.Status == record.StatusLost && !s.stoppedBy(r.ID) {
 		s.started--
 		return
 	}
@@ -323,6 +345,11 @@ func (s *simulation) came(f finished) {
 	s.waiting = append(s.waiting, f)
 	s.hear(r)
 	s.callOff(failuresToStop)
+}
+
+// stoppedBy is true of the rollout whose loss stopped the run.
+func (s *simulation) stoppedBy(rolloutID string) bool {
+	return s.refused != nil && s.refused.rolloutID == rolloutID
 }
 
 // hear notes how a rollout ended, as soon as it is back: a slow disk must not let

@@ -27,7 +27,7 @@ func (e *Engine) past(ctx context.Context, run *record.Run, feedback bool) (*pas
 			return nil, err
 		}
 		o := sample.Outcome
-		if o.Rollout.Status == record.StatusLost && (o.Rollout.Cause == record.CauseInfrastructure || o.Rollout.Cause == record.CauseInterrupted) {
+		if o.Rollout.Status == record.StatusLost && o.Rollout.Cause.Retried() {
 			p.retry++
 			continue
 		}

@@ -70,7 +70,21 @@ func (e *Engine) prepareStored(run *record.Run) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.prepare(r)
+	p, err := e.prepare(r)
+	if err == nil && run.PosedBy != "" {
+		p.showOwnTools()
+	}
+	return p, err
+}
+
+// showOwnTools: where the tasks are another run's they come with its tools, and what the
+// agents are shown, graded by and trained with are this recipe's.
+func (p *plan) showOwnTools() {
+	for _, a := range []*arm{p.before, p.after} {
+		if a != nil && a.tools == nil {
+			a.tools = p.tools
+		}
+	}
 }
 
 // storedRecipe is the recipe that is stored with a run, with what flags changed

@@ -42,6 +42,9 @@ func (e *Engine) Run(ctx context.Context, r *Recipe, opts Options, control *Cont
 		return nil, err
 	}
 	defer p.close()
+	if opts.Tasks != "" {
+		p.showOwnTools()
+	}
 	run := p.newRun(e, record.RoleMain, p.before)
 	run.Name, run.Overrides, run.PosedBy = opts.Name, opts.Overrides, opts.Tasks
 	tasks, err := e.tasksFor(ctx, p, run, nil)

@@ -132,7 +132,7 @@ func answerCall(ctx context.Context, turn *record.Turn, m *message) ([]byte, err
 
 func say(turn *record.Turn, m *message) error {
 	var body textBody
-	if err := m.read(&body); err != nil {
+	if err := m.own(&body); err != nil {
 		return &protocolError{err.Error()}
 	}
 	if body.Text == nil {
@@ -147,7 +147,7 @@ func say(turn *record.Turn, m *message) error {
 // toError is what a program or an endpoint reports of itself.
 func (m *message) toError() error {
 	var body errorBody
-	if err := m.read(&body); err != nil {
+	if err := m.own(&body); err != nil {
 		return record.AgentErrorf(record.CauseAgent, "%s reported an error that %w", m.from, err)
 	}
 	text, _ := record.Text(m.mask.Text(string(body.Error))).Clean()

@@ -118,6 +118,9 @@ func (p *pool) converse(ctx context.Context, proc *process, id string, first []b
 		return fmt.Errorf("%w%s", err, c.logSuffix())
 	case errors.As(err, &exit):
 		p.discard(proc, nil, 0, true)
+		if p.stillborn() {
+			return &record.AgentError{Cause: record.CauseAgent, Stop: record.StoppedAgentFailed, Err: fmt.Errorf("the program has never said a word: %w", err)}
+		}
 	case c.interrupted:
 		farewell, _ := writeLine(errorMessage{Type: typeCancel, ID: id})
 		p.discard(proc, farewell, cancelGrace, false)

@@ -54,8 +54,7 @@ func (f *frameReader) next() (frame, error) {
 			if end-f.start > f.limit {
 				return f.tooLong(), nil
 			}
-			line := bytes.Clone(f.buf[f.start:end])
-			f.start = end + 1
+			line := f.cut(end)
 			f.pending.Store(int64(len(f.buf) - f.start))
 			return frame{line: line, more: f.start < len(f.buf)}, nil
 		}
@@ -68,6 +67,18 @@ func (f *frameReader) next() (frame, error) {
 		}
 		searched -= f.fill()
 	}
+}
+
+// cut gives out the line that ends at end. A long one takes the buffer with it, and what
+// little came behind it moves: copied, each would be held twice while it is read.
+func (f *frameReader) cut(end int) []byte {
+	line, rest := f.buf[f.start:end:end], f.buf[end+1:]
+	if cap(f.buf) > keptBuffer && len(line) > len(rest) {
+		f.buf, f.start = bytes.Clone(rest), 0
+		return line
+	}
+	f.start = end + 1
+	return bytes.Clone(line)
 }
 
 // last gives out what stands behind the last newline of an ended stream.

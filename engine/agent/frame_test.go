@@ -67,6 +67,20 @@ func TestFrameTellsWhatElseArrived(t *testing.T) {
 	}
 }
 
+func TestALongLineIsNotCopied(t *testing.T) {
+	long := strings.Repeat("x", keptBuffer+1<<16)
+	r := newFrameReader(strings.NewReader("a\n"+long+"\nb\n"+long+"\nc"), maxLine)
+	for _, want := range []string{"a", long, "b", long, "c"} {
+		f, err := r.next()
+		if err != nil || string(f.line) != want {
+			t.Fatalf("got %.10q (%d bytes, %v), want %.10q (%d bytes)", f.line, len(f.line), err, want, len(want))
+		}
+		if len(want) == len(long) && cap(r.buf) > keptBuffer {
+			t.Errorf("%d bytes stay behind a line that was given out", cap(r.buf))
+		}
+	}
+}
+
 func TestTailKeepsTheEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		log := tail{limit: rapid.IntRange(1, 20).Draw(t, "limit")}

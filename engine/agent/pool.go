@@ -18,6 +18,9 @@ const (
 	// a program that answers at once looks like want. Convention, untested.
 	leastPatience = 100 * time.Millisecond
 	patience      = time.Second
+	// stillbornAfter is how many processes may end without a word before a program of
+	// which none was ever heard is given up: the first, and one more for luck.
+	stillbornAfter = 2
 	// closeGrace is how long a process may take to end after its stdin is closed.
 	closeGrace = 2 * time.Second
 )
@@ -48,6 +51,7 @@ type pool struct {
 	started   int // ever
 	lastStart time.Time
 	cost      time.Duration // the shortest time from a start to a first word, 0 before one
+	unheard   int           // processes that ended in mid-exchange before any had spoken
 
 	closing chan struct{}
 	ends    sync.WaitGroup // processes, and whatever sees one off
@@ -203,6 +207,17 @@ func (p *pool) heard(proc *process) {
 	if took := time.Since(proc.startedAt); p.cost == 0 || took < p.cost {
 		p.cost = took
 	}
+}
+
+// stillborn notes that a process ended by itself in an exchange, and says whether the
+// program can be given up: it has ended so as often as a failure of an agent is tried, and
+// none of its processes has ever said anything. That is a program that does not compile,
+// lacks a module or its key; another hundred rollouts would say no more.
+func (p *pool) stillborn() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.unheard++
+	return p.cost == 0 && p.unheard >= stillbornAfter
 }
 
 // release takes a process back after an exchange that ended well.

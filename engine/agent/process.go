@@ -259,6 +259,9 @@ func startError(prog program, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return startProblem(fmt.Sprintf("the program %q may not be executed", name), "make it executable, or name its interpreter first", err)
 	}
+	if wantOfResources(err) {
+		return &record.AgentError{Cause: record.CauseInfrastructure, Unasked: true, Err: fmt.Errorf("no process can be started for want of resources: %w", err)}
+	}
 	return startProblem(fmt.Sprintf("the program %q cannot be started: %v", name, err), fix, err)
 }
 

@@ -22,3 +22,6 @@ func newProcessGroup(p *os.Process) processGroup { return processGroup{process: 
 func (g processGroup) kill() { _ = g.process.Kill() }
 
 func (processGroup) release() {}
+
+// wantOfResources is not told from other errors here.
+func wantOfResources(error) bool { return false }

@@ -3,6 +3,7 @@
 package agent
 
 import (
+	"errors"
 	"os"
 	"syscall"
 )
@@ -11,6 +12,17 @@ import (
 var alwaysAllowed = []string{"PATH", "HOME", "LANG"}
 
 func sameVariable(a, b string) bool { return a == b }
+
+// wantOfResources is true of an error that may be gone in a moment: no memory, process or
+// file to be had. It is not the program's.
+func wantOfResources(err error) bool {
+	for _, errno := range []syscall.Errno{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return false
+}
 
 // groupAttributes puts a child at the head of a process group of its own: its
 // children can be killed with it, and a Ctrl-C at the terminal is for us alone.

@@ -73,3 +73,6 @@ func (g processGroup) release() {
 		_ = windows.CloseHandle(g.job)
 	}
 }
+
+// wantOfResources is not told from other errors here.
+func wantOfResources(error) bool { return false }

@@ -224,6 +224,15 @@ func parseMessage(line []byte) (message, error) {
 	return m, nil
 }
 
+// own reads the members of a type of which none may come twice. What it holds against
+// a message is a breach of the protocol.
+func (m *message) own(into any) error {
+	if err := eachMember(m.raw, func(string, json.RawMessage) {}); err != nil {
+		return &protocolError{err.Error()}
+	}
+	return m.read(into)
+}
+
 // read reads the members of a type. Its errors read as those of parseMessage.
 func (m *message) read(into any) error {
 	err := json.Unmarshal(m.raw, into)
@@ -240,7 +249,7 @@ func (m *message) read(into any) error {
 // toCall reads a tool call.
 func (m *message) toCall() (callBody, error) {
 	var c callBody
-	if err := m.read(&c); err != nil {
+	if err := m.own(&c); err != nil {
 		return c, err
 	}
 	switch {
@@ -257,6 +266,10 @@ func (m *message) toCall() (callBody, error) {
 // toReply reads a reply. An error here is the agent's, and the process may live:
 // the turn is over on both sides.
 func (m *message) toReply(toolsBy record.ToolsBy) (record.Reply, error) {
+	extra, err := m.extra()
+	if err != nil {
+		return record.Reply{}, &protocolError{err.Error()}
+	}
 	var body replyBody
 	if err := m.read(&body); err != nil {
 		return record.Reply{}, fmt.Errorf("the reply %w", err)
@@ -264,7 +277,7 @@ func (m *message) toReply(toolsBy record.ToolsBy) (record.Reply, error) {
 	if body.FinalText == nil {
 		return record.Reply{}, errors.New("the reply has no final_text")
 	}
-	reply := record.Reply{FinalText: *body.FinalText, FinishReason: record.FinishStop, Usage: body.Usage, PromptTruncated: body.Truncated}
+	reply := record.Reply{FinalText: *body.FinalText, FinishReason: record.FinishStop, Usage: body.Usage, PromptTruncated: body.Truncated, Extra: extra}
 	if body.Finish != nil {
 		reply.FinishReason = record.FinishReason(*body.Finish)
 		switch reply.FinishReason {
@@ -273,7 +286,6 @@ func (m *message) toReply(toolsBy record.ToolsBy) (record.Reply, error) {
 			return record.Reply{}, fmt.Errorf("the reply's finish_reason %q is none of stop, length, tool, error", m.quote(*body.Finish))
 		}
 	}
-	var err error
 	if reply.Steps, err = replySteps(body.Steps, toolsBy); err != nil {
 		return record.Reply{}, err
 	}
@@ -286,8 +298,7 @@ func (m *message) toReply(toolsBy record.ToolsBy) (record.Reply, error) {
 	if len(body.Privileged) > 0 && string(body.Privileged) != "null" {
 		reply.Privileged = body.Privileged
 	}
-	reply.Extra, err = m.extra()
-	return reply, err
+	return reply, nil
 }
 
 // replySteps reads what an agent did that answers its own tools.
@@ -319,14 +330,10 @@ func replySteps(raw json.RawMessage, toolsBy record.ToolsBy) ([]record.Step, err
 // named like a member of the public row is kept as agent_NAME, so that no program
 // can write its own reward.
 func (m *message) extra() (map[string]json.RawMessage, error) {
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(m.raw, &all); err != nil {
-		return nil, err
-	}
 	var kept map[string]json.RawMessage
-	for name, value := range all {
+	err := eachMember(m.raw, func(name string, value json.RawMessage) {
 		if replyMembers[name] {
-			continue
+			return
 		}
 		if kept == nil {
 			kept = make(map[string]json.RawMessage)
@@ -334,9 +341,9 @@ func (m *message) extra() (map[string]json.RawMessage, error) {
 		if isRowMember(name) {
 			name = "agent_" + name
 		}
-		kept[name] = value
-	}
-	return kept, nil
+		kept[name] = bytes.Clone(value) // the line may be long, and is not kept
+	})
+	return kept, err
 }
 
 func isRowMember(name string) bool {

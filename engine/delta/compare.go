@@ -18,6 +18,7 @@ func Compare(in Input) (Report, error) {
 	}
 	c := newComparison(&in, &plan, markers)
 	c.measure()
+	c.lose()
 	c.slice()
 	c.optimised = c.proxyRule()
 	c.warn()
@@ -34,6 +35,7 @@ type comparison struct {
 	paired []int // tasks
 
 	target *Metric
+	lost   [2]rowCount // by side, over all tasks in scope
 	// values are the measured metrics' task values, by name.
 	values    map[string]pair
 	optimised overOptimised

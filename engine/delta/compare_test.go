@@ -312,8 +312,100 @@ func TestUnequalLossIsNotComparable(t *testing.T) {
 			s.Rollout.Status, s.Judgment = record.StatusLost, nil
 		}
 	}
-	if r := w.compare(t, nil); r.Headline == delta.NotComparable || !warned(r.Warnings, "lost") {
-		t.Errorf("a quarter lost on both sides: %q %v", r.Headline, r.Warnings)
+	r := w.compare(t, nil)
+	if r.Headline != delta.Inconclusive || !strings.Contains(r.Line, "25.0% of rollouts were lost before and 25.0% after") || !warned(r.Warnings, "lost") {
+		t.Errorf("a quarter lost on both sides: %q %q %v", r.Headline, r.Line, r.Warnings)
+	}
+	if math.Abs(r.LossBound-2*0.25/0.75) > 1e-9 {
+		t.Errorf("loss bound %v", r.LossBound)
+	}
+}
+
+// lose loses the rollouts of both sides that are chosen.
+func (w *world) lose(cause record.Cause, chosen func(i int, s *record.Sample) bool) *world {
+	for side := range w.samples {
+		for i := range w.samples[side] {
+			if s := &w.samples[side][i]; chosen(i, s) {
+				s.Rollout.Status, s.Rollout.Cause, s.Judgment = record.StatusLost, cause, nil
+			}
+		}
+	}
+	return w
+}
+
+func TestLossThatCouldUndoTheChange(t *testing.T) {
+	third := func(i int, s *record.Sample) bool { return i%3 == 0 }
+	for _, c := range []struct {
+		name  string
+		world *world
+		want  delta.Headline
+		fix   string
+	}{
+		{"a third of both sides, lost alike", shifted(1, 30, 3, 4, 0.3, 0.8).lose(record.CauseAgent, third), delta.Inconclusive, "the agent's own"},
+		{"a third of the tasks, of which nothing came back on either side", shifted(1, 45, 3, 4, 0.3, 0.8).lose(record.CauseInfrastructure,
+			func(_ int, s *record.Sample) bool { return s.Task.ID < "t015" }), delta.Inconclusive, "assay resume before makes"},
+		{"a few, under the share", shifted(1, 30, 3, 4, 0.3, 0.8).lose(record.CauseAgent, func(i int, s *record.Sample) bool { return i%40 == 0 }), delta.Passed, "the agent's own"},
+		{"an eighth, which the change outweighs", shifted(1, 30, 3, 4, 0.1, 0.9).lose(record.CauseAgent, func(i int, s *record.Sample) bool { return i%8 == 0 }), delta.Passed, ""},
+		{"no change, which the loss may hide", shifted(1, 30, 3, 4, 0.5, 0.5).lose(record.CauseAgent, third), delta.Inconclusive, ""},
+		{"a fall says so all the same", shifted(1, 30, 3, 4, 0.8, 0.3).lose(record.CauseAgent, third), delta.Fail, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := c.world.compare(t, nil)
+			if r.Headline != c.want || r.OK != (c.want == delta.Passed) {
+				t.Errorf("%q %q, want %q", r.Headline, r.Line, c.want)
+			}
+			at := slices.IndexFunc(r.Warnings, func(w record.Warning) bool { return w.Code == "lost" })
+			if at < 0 || !strings.Contains(r.Warnings[at].Fix, c.fix) {
+				t.Errorf("warnings %v, want lost with the fix %q", r.Warnings, c.fix)
+			}
+		})
+	}
+}
+
+func TestWhatNothingChangedIn(t *testing.T) {
+	w := newWorld()
+	for i := range 25 {
+		for side := range w.samples {
+			w.rate(side, fmt.Sprint("t", i), 3, 2, i%3)
+			for j := range w.samples[side] {
+				w.samples[side][j].Markers = []record.Marker{marker("number", float64(j))}
+			}
+		}
+	}
+	r := w.compare(t, func(in *delta.Input) { in.MustNotRegress = []string{"number"} })
+	m := metric(t, r, delta.PassAt1)
+	if m.Verdict != delta.VerdictNoDifference || m.Lo == nil || *m.Lo != -*m.Hi || *m.Hi < 0.1 || *m.Hi > 0.2 || *m.CouldMiss != *m.Hi {
+		t.Errorf("an interval without width claims that nothing could change: %+v", m)
+	}
+	if !strings.Contains(r.Line, "changed in none of 25") {
+		t.Errorf("line %q", r.Line)
+	}
+	if m := metric(t, r, "number"); m.Lo != nil || m.Verdict != delta.VerdictNoDifference {
+		t.Errorf("a number that nobody knows the most of: %+v", m)
+	}
+	for _, s := range r.Slices {
+		if s.Lo != nil && *s.Lo == *s.Hi {
+			t.Errorf("slice %+v has an interval without width", s)
+		}
+	}
+}
+
+func TestUndecidedAmongMany(t *testing.T) {
+	w := shifted(4, 30, 3, 4, 0.5, 0.58)
+	for side := range w.samples {
+		for i := range w.samples[side] {
+			for m := range 12 {
+				w.samples[side][i].Markers = append(w.samples[side][i].Markers, marker(fmt.Sprintf("m%02d", m), float64((i+m)%7)/7))
+			}
+		}
+	}
+	r := w.compare(t, nil)
+	m := metric(t, r, delta.PassAt1)
+	if *m.P >= 0.05 || *m.PHolm < 0.05 || m.Verdict != delta.VerdictImproved {
+		t.Fatalf("the sample does not show what is tested: %+v p %v holm %v", m, *m.P, *m.PHolm)
+	}
+	if !warned(r.Warnings, "p_holm_disagrees") || !strings.Contains(r.Text(), "p_holm disagrees") {
+		t.Errorf("improved, and undecided among %d metrics: no word of it in\n%s", len(r.Metrics), r.Text())
 	}
 }
 

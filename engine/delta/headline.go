@@ -9,7 +9,7 @@ import (
 // decide finds the headline: the first rule that holds, in this order.
 func (c *comparison) decide() {
 	for _, rule := range []func() (Headline, string){
-		c.tooFewPaired, c.notComparable, c.notMeasured, c.failed, c.tooFewChanged, c.unresolved, c.inconclusive, c.withinNoise, c.passed,
+		c.tooFewPaired, c.notComparable, c.notMeasured, c.failed, c.tooFewChanged, c.unresolved, c.tooManyLost, c.inconclusive, c.withinNoise, c.passed,
 	} {
 		if headline, line := rule(); headline != "" {
 			c.report.Headline, c.report.Line, c.report.OK = headline, line, headline == Passed
@@ -84,6 +84,15 @@ func (c *comparison) unresolved() (Headline, string) {
 	return "", ""
 }
 
+// tooManyLost: what was lost is not missing at random, not even where both sides lose
+// alike, so a change that it could have made is none to build on.
+func (c *comparison) tooManyLost() (Headline, string) {
+	if !c.report.undoneByLoss() {
+		return "", ""
+	}
+	return Inconclusive, fmt.Sprintf("%s; %s: mend what loses them", moved(c.target), c.report.saysLost())
+}
+
 func (c *comparison) inconclusive() (Headline, string) {
 	if c.report.Noise != nil {
 		return "", ""
@@ -117,6 +126,8 @@ func (c *comparison) passed() (Headline, string) {
 // held says of a guard that did not fail what that is worth.
 func held(m *Metric) string {
 	switch {
+	case m.Verdict == VerdictNoDifference && m.Lo == nil:
+		return fmt.Sprintf("%s changed in none of %d situations", m.Name, m.Units)
 	case m.CouldMiss == nil || m.Verdict == VerdictInsufficient:
 		return fmt.Sprintf("%s cannot tell (%s)", m.Name, m.Verdict)
 	case *m.CouldMiss == 0:
@@ -129,9 +140,9 @@ func held(m *Metric) string {
 func (c *comparison) noDifference() string {
 	t := c.target
 	switch {
-	case t.Lo == nil:
+	case t.Verdict == VerdictDegenerate:
 		return fmt.Sprintf("%s is %s everywhere on both sides; up to %.0f%% of such situations could be otherwise", t.Name, number(t, *t.Before), 100*unseen(t.Units))
-	case *t.Lo == *t.Hi:
+	case t.Changed == 0:
 		return fmt.Sprintf("%s changed in none of %d situations; up to %.0f%% of such situations could change", t.Name, t.Units, 100*unseen(t.Units))
 	}
 	return fmt.Sprintf("%s; a change from %s to %s is not excluded", moved(t), signed(t, *t.Lo), signed(t, *t.Hi))

@@ -79,14 +79,33 @@ func (t *table) measure(at int, tasks []int, plan *plan) (Metric, pair, *Noise) 
 	if m.Units >= minPaired && !p.constant() {
 		flips := stats.SignFlip(p.sums(), draws, record.Stream("delta", "sign flip", name))
 		m.P = &flips
-		least, most := bounds(m.Kind)
-		if lo, hi, ok := interval(p.change.list, least, most, name); ok {
-			m.Lo, m.Hi = &lo, &hi
+		if m.Lo, m.Hi = p.interval(m.Kind, name); m.Lo != nil {
 			m.CouldMiss = couldMiss(&m)
 		}
 	}
 	m.Verdict = verdict(&m, p.constant())
 	return m, p, noise
+}
+
+// interval of the mean change. Where nothing changed the data have no spread to resample,
+// and an interval without width would claim that nothing could: then it is what the share
+// of situations that could be otherwise though none is could do to the mean, each turning
+// by 1 at most. A number has no such most, and so no interval. nil where there is none.
+func (p *pair) interval(kind string, of ...any) (lo, hi *float64) {
+	if changed(p.change.list) == 0 {
+		if kind == KindNumber {
+			return nil, nil
+		}
+		most := unseen(len(p.change.list))
+		least := -most
+		return &least, &most
+	}
+	least, most := bounds(kind)
+	l, h, ok := interval(p.change.list, least, most, of...)
+	if !ok {
+		return nil, nil
+	}
+	return &l, &h
 }
 
 // bounds are between what the change of a metric of this kind can lie.
@@ -115,15 +134,11 @@ func (t *table) noise(at int, tasks []int) *Noise {
 }
 
 // couldMiss is how far the metric may have turned for the worse for all that its
-// interval tells. An interval without width tells less than it seems: then it is the
-// share of situations that could be otherwise though none is.
+// interval tells.
 func couldMiss(m *Metric) *float64 {
 	worst := -*m.Lo
 	if m.LowerIsBetter {
 		worst = *m.Hi
-	}
-	if *m.Lo == *m.Hi && m.Kind != KindNumber && *m.Delta == 0 {
-		worst = unseen(m.Units)
 	}
 	worst = math.Max(0, worst)
 	return &worst
@@ -149,6 +164,23 @@ func verdict(m *Metric, constant bool) Verdict {
 		return VerdictWithinNoise
 	}
 	return VerdictNoDifference
+}
+
+// disputed names the p-value that does not bear out what the interval decides, "" where
+// both agree: the sign flips are the stricter test of few situations, and the adjusted p
+// that of many metrics.
+func (m *Metric) disputed() string {
+	if m.P == nil || m.Lo == nil {
+		return ""
+	}
+	outside := m.wholly(good) || m.wholly(bad)
+	switch {
+	case outside != (*m.P < alpha):
+		return "p"
+	case outside && m.PHolm != nil && *m.PHolm >= alpha:
+		return "p_holm"
+	}
+	return ""
 }
 
 // Sides on which an interval can lie.

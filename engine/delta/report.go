@@ -102,6 +102,12 @@ type Report struct {
 	// SelectionBound is how far rollouts that were not graded could have moved the
 	// delta: the sum over sides of d/(1-d), d being the ungraded share. 0 where all are.
 	SelectionBound float64 `json:"selection_bound"`
+	// LostBefore and LostAfter are the shares of rollouts in scope that were lost, and
+	// LossBound is how far they could have moved the delta: the sum over sides of d/(1-d),
+	// d being the lost share.
+	LostBefore float64 `json:"lost_before"`
+	LostAfter  float64 `json:"lost_after"`
+	LossBound  float64 `json:"loss_bound"`
 	// NotComparable are the reasons why the runs cannot be compared, in sentences; Causes
 	// are the same with what to do about each apart.
 	NotComparable []string         `json:"not_comparable"`

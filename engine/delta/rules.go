@@ -23,9 +23,15 @@ func (r Report) Rules() []Rule {
 		says     func() string
 	}{
 		{InsufficientData, r.saysPaired}, {NotComparable, r.saysComparable}, {TargetNotMeasured, r.saysMeasured}, {Fail, r.saysFailed},
-		{InsufficientData, r.saysChanged}, {Unresolved, r.saysResolved}, {Inconclusive, r.saysNoise}, {WithinNoise, r.saysOutside}, {Passed, r.saysBetter}, {NoDifference, r.saysNothing},
+		{InsufficientData, r.saysChanged}, {Unresolved, r.saysResolved}, {Inconclusive, r.saysLost}, {Inconclusive, r.saysNoise}, {WithinNoise, r.saysOutside}, {Passed, r.saysBetter}, {NoDifference, r.saysNothing},
 	} {
-		holds := rule.headline == r.Headline && (rule.headline != InsufficientData || (len(out) == 0) == (r.Units < minPaired))
+		holds := rule.headline == r.Headline
+		switch rule.headline { // tried twice, each for a reason of its own
+		case InsufficientData:
+			holds = holds && (len(out) == 0) == (r.Units < minPaired)
+		case Inconclusive:
+			holds = holds && (out[len(out)-1].Headline != Inconclusive) == r.undoneByLoss()
+		}
 		out = append(out, Rule{rule.headline, rule.says(), holds})
 		if holds {
 			return out

@@ -80,10 +80,7 @@ func (t *table) slice(at int, by, value string, tasks []int) Slice {
 	if s.LowN || p.constant() {
 		return s
 	}
-	least, most := bounds(t.kind(at))
-	if lo, hi, ok := interval(p.change.list, least, most, t.metrics[at], by, value); ok {
-		s.Lo, s.Hi = &lo, &hi
-	}
+	s.Lo, s.Hi = p.interval(t.kind(at), t.metrics[at], by, value)
 	return s
 }
 

@@ -43,6 +43,7 @@ type cell struct {
 // rowCount counts the rollouts of one task.
 type rowCount struct {
 	done, graded, lost, cut int // cut: the reply ran into its length limit
+	retried                 int // of the lost: a resume makes them again
 }
 
 const before, after = 0, 1
@@ -139,6 +140,9 @@ func (st *sideTable) read(s *Side, in *Input, index, metric map[string]int, thre
 		if sample.Rollout.Status == record.StatusLost {
 			st.ended[r].lost++
 			st.rows[task].lost++
+			if sample.Rollout.Cause.Retried() {
+				st.rows[task].retried++
+			}
 			continue
 		}
 		st.ended[r].done++
@@ -287,6 +291,7 @@ func (st *sideTable) rowsOf(tasks []int) rowCount {
 		all.done += c.done
 		all.graded += c.graded
 		all.lost += c.lost
+		all.retried += c.retried
 		all.cut += c.cut
 	}
 	return all

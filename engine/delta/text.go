@@ -110,6 +110,9 @@ func (r Report) notes(m *Metric) []string {
 			notes = append(notes, "could miss "+number(m, *m.CouldMiss))
 		}
 	}
+	if p := m.disputed(); p != "" {
+		notes = append(notes, p+" disagrees")
+	}
 	if m.LowerIsBetter {
 		notes = append(notes, "lower is better")
 	}

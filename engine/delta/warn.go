@@ -63,9 +63,7 @@ func sideName(side int) string {
 // warnOfRows: rollouts that are missing from the numbers, and replies cut short.
 func (c *comparison) warnOfRows() {
 	b, a := c.table.sides[before].rowsOf(c.paired), c.table.sides[after].rowsOf(c.paired)
-	if b.lost+a.lost > 0 {
-		c.warnf("lost", "assay resume retries what infrastructure lost", "%d rollouts lost before, %d after: what is missing is not missing at random", b.lost, a.lost)
-	}
+	c.warnOfLoss()
 	if math.Abs(a.cutShare()-b.cutShare()) > truncatedGap {
 		c.warnf("truncation", "raise agent.max_tokens on both sides", "replies cut at their length limit: %.1f%% before, %.1f%% after", 100*b.cutShare(), 100*a.cutShare())
 	}
@@ -122,18 +120,26 @@ func (c *comparison) warnOfGuards() {
 // what the noise rests on.
 func (c *comparison) warnOfTests() {
 	tests := 0
+	var many []string // decided alone, and not among as many
 	for i := range c.report.Metrics {
 		m := &c.report.Metrics[i]
 		if m.P == nil || m.Lo == nil {
 			continue
 		}
 		tests++
-		if outside := m.wholly(good) || m.wholly(bad); outside != (*m.P < alpha) {
-			c.warnf("p_disagrees", "read it as undecided", "%s: the interval [%s, %s] %s 0, the sign-flip p is %.3g", m.Name, number(m, *m.Lo), number(m, *m.Hi), excludes(outside), *m.P)
+		switch outside := m.wholly(good) || m.wholly(bad); m.disputed() {
+		case "p":
+			c.warnf("p_disagrees", "read it as undecided", "%s is called %s by its interval [%s, %s], which %s 0, and the sign-flip p is %.3g",
+				m.Name, m.Verdict, signed(m, *m.Lo), signed(m, *m.Hi), excludes(outside), *m.P)
+		case "p_holm":
+			many = append(many, m.Name)
 		}
 		if *m.Lo == *m.Hi && *m.Delta != 0 {
 			c.warnf("no_spread", "", "%s: every situation moved by exactly %s, so its interval has no width; that is the data's, not certainty", m.Name, signed(m, *m.Delta))
 		}
+	}
+	if len(many) > 0 {
+		c.warnf("p_holm_disagrees", "read it as undecided unless it was the one question asked", "decided by their own intervals, undecided among %d metrics (p_holm is %.2f or more): %s", tests, alpha, named(many))
 	}
 	if tests > 1 {
 		c.warnf("family", "read p_holm", "%d metrics at %.2f: the chance of one false alarm among them is at most %.2f", tests, alpha, c.report.FamilyWise)

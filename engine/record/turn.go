@@ -135,6 +135,10 @@ const (
 	CauseInterrupted    Cause = "interrupted"
 )
 
+// Retried is true where a resume makes the lost rollout again: nobody whose work is
+// measured is to blame. What an agent lost is its result.
+func (c Cause) Retried() bool { return c == CauseInfrastructure || c == CauseInterrupted }
+
 // AgentError is a reply that did not come, with what it is put down to. An
 // error of another type counts as cause agent.
 type AgentError struct {
