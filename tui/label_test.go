@@ -44,6 +44,10 @@ type bench struct {
 	db     *store.DB
 	trusts int
 	report string
+
+	editor      writer
+	tried, kept []string
+	graded      []engine.GradeOptions
 }
 
 func (b *bench) Queue(ctx context.Context, runID string, o engine.QueueOptions) (record.QueueHead, error) {
@@ -107,7 +111,7 @@ func labelMemory() *memory {
 func atBench(t testing.TB, m *memory, screen int, w, h int) (*driver, *bench) {
 	b := &bench{db: m.file(), report: trustReport(m)}
 	t.Cleanup(func() { _ = b.db.Close() })
-	d := drive(t, m, w, h, func(o *Options) { o.Store, o.Engine, o.Annotator = b.db, b, "ana" })
+	d := drive(t, m, w, h, func(o *Options) { o.Store, o.Engine, o.Annotator, o.Edit = b.db, b, "ana", b.editor.edit })
 	d.send(ui.GoMsg{Screen: screen, Visit: ui.Visit{Run: labelRun}})
 	return d, b
 }
@@ -464,6 +468,14 @@ func TestHostileOnLabelAndJudge(t *testing.T) {
 				checkFrame(t, d)
 				d.press("enter pgdown")
 				checkFrame(t, d)
+				underARubric(t, b, text)
+				b.editor.leaves = text + "!"
+				d.press("r")
+				d.send(ui.GoMsg{Screen: ui.ScreenJudge, Visit: ui.Visit{Run: labelRun}})
+				for _, keys := range []string{"E", "enter", "pgdown", "/", "enter", "K R", "y"} {
+					d.press(keys)
+					checkFrame(t, d)
+				}
 				m.db = nil // the next size gets a file of its own
 			}
 		})

@@ -6,6 +6,8 @@ import (
 	"io"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"assay/engine"
 	"assay/engine/stats"
 	"assay/store"
@@ -97,6 +99,9 @@ type Options struct {
 	Now     func() time.Time
 	// Dir is the folder that reports and training files are written into.
 	Dir string
+	// Edit has a person edit a file, and is told how that ended; nil runs $VISUAL or
+	// $EDITOR of Environ in the terminal.
+	Edit func(file string, done func(error) tea.Msg) tea.Cmd
 	// CrashDir is where a report is written after a panic.
 	CrashDir string
 	// Input and Output are the terminal; nil is standard input and output.

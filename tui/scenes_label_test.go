@@ -33,6 +33,16 @@ var labelScenes = []scene{
 	{"judge-below", func(t testing.TB, w, h int) *driver { return judging(t, w, h, "m G") }},
 	{"judge-ask", func(t testing.TB, w, h int) *driver { return judging(t, w, h, "m P") }},
 	{"judge-disagreements", func(t testing.TB, w, h int) *driver { return judging(t, w, h, "v j") }},
+	{"judge-tried", func(t testing.TB, w, h int) *driver {
+		d, b := atBench(t, labelMemory(), ui.ScreenLabel, w, h)
+		d.slowly("p f p f f p")
+		underARubric(t, b, "Pass what helps.")
+		b.editor.leaves = "Pass what read the runbook first."
+		d.send(ui.GoMsg{Screen: ui.ScreenJudge, Visit: ui.Visit{Run: labelRun}})
+		d.press("E K")
+		d.m.toast = nil
+		return d
+	}},
 	{"judge-reading", func(t testing.TB, w, h int) *driver { return judging(t, w, h, "v enter") }},
 }
 

@@ -24,8 +24,12 @@ func otherScreens(ctx context.Context, o Options, theme ui.Theme) map[int]ui.Scr
 		ui.ScreenExplore: explore.New(ctx, explore.Options{Store: o.Store, Theme: theme, Label: o.Engine != nil}),
 	}
 	if o.Engine != nil {
+		edit := o.Edit
+		if edit == nil {
+			edit = editor(o.Environ)
+		}
 		screens[ui.ScreenLabel] = label.New(ctx, label.Options{Store: o.Store, Engine: o.Engine, Annotator: o.Annotator, Now: o.Now, Theme: theme})
-		screens[ui.ScreenJudge] = judge.New(ctx, judge.Options{Store: o.Store, Engine: o.Engine, Theme: theme})
+		screens[ui.ScreenJudge] = judge.New(ctx, judge.Options{Store: o.Store, Engine: o.Engine, Theme: theme, Edit: edit})
 		screens[ui.ScreenDelta] = delta.New(ctx, delta.Options{Store: o.Store, Engine: o.Engine, Dir: o.Dir, Now: o.Now, Theme: theme})
 		screens[ui.ScreenCut] = cut.New(ctx, cut.Options{Store: o.Store, Engine: o.Engine, Dir: o.Dir, Theme: theme})
 	}

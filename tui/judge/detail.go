@@ -143,6 +143,22 @@ func (m *Model) disagreement(h *store.RolloutHead) []para {
 	return lead
 }
 
+// judgeSays is the judge's word on a rollout and its reason, above what it judged.
+func judgeSays(s *record.Sample, threshold float64) []para {
+	j := s.Judgment
+	if j == nil {
+		return nil
+	}
+	title, mark := "the judge: "+ui.Line(string(j.Status), 40), ui.Theme.Unjudged
+	if j.Status == record.JudgeOK && j.Reward != nil {
+		title, mark = "the judge: "+word(*j.Reward >= threshold), passOrFail(*j.Reward >= threshold)
+	}
+	if j.FailureClass != "" {
+		title += "  " + ui.Line(j.FailureClass, 40)
+	}
+	return []para{{title: title, mark: mark, text: string(j.Reason)}}
+}
+
 // probed is what a probe did to a rollout's reply.
 func (m *Model) probed(probe, row int) (id string, lead []para) {
 	p := &m.report.Probes[probe]

@@ -22,12 +22,18 @@ type Store interface {
 	HeadsAt(ctx context.Context, rows []store.Row) ([]store.RolloutHead, error)
 	Labels(ctx context.Context, runID string) ([]record.Label, error)
 	Sample(ctx context.Context, rolloutID string) (*record.Sample, error)
+	Rubric(ctx context.Context, hash string) (record.Rubric, error)
 }
 
 // Engine is what the screen asks of the engine; [engine.Engine] has it.
 type Engine interface {
 	// Trust measures a run's judge on its gold and saves the report.
 	Trust(ctx context.Context, runID string, o engine.TrustOptions) (*engine.TrustReport, error)
+	// TryRubric judges the tuning half of gold by another rubric and saves nothing,
+	// KeepRubric saves that, Grade judges the run.
+	TryRubric(ctx context.Context, runID, rubric string, observe func(engine.TrialRow)) (*engine.RubricTrial, error)
+	KeepRubric(ctx context.Context, t *engine.RubricTrial) error
+	Grade(ctx context.Context, runID string, o engine.GradeOptions) (*engine.GradeReport, error)
 }
 
 // Options of the screen.
@@ -35,6 +41,9 @@ type Options struct {
 	Store  Store
 	Engine Engine
 	Theme  ui.Theme
+	// Edit has a person edit a file: a command that hands the terminal over and tells
+	// what done makes of how that ended. nil offers no editing.
+	Edit func(file string, done func(error) tea.Msg) tea.Cmd
 }
 
 // view is what is looked at.
@@ -43,10 +52,10 @@ type view int
 const (
 	viewReport view = iota
 	viewDisagreements
-	views
+	viewTrial // only while there is one
 )
 
-func (v view) String() string { return [...]string{"report", "disagreements"}[v] }
+func (v view) String() string { return [...]string{"report", "disagreements", "tried rubric"}[v] }
 
 // pane is where the cursor is.
 type pane int
@@ -81,7 +90,11 @@ type Model struct {
 	labels map[string][]record.Label
 	list   ui.List
 
+	trial   *trial // nil where no rubric is tried
+	dropped *trial // what undo brings back
+
 	detail  *detail
+	search  transcript.Search
 	play    ui.Scroll
 	reading ui.Question
 	back    *kept
@@ -109,6 +122,9 @@ func (m *Model) Enter(v ui.Visit) tea.Cmd {
 }
 
 func (m *Model) clear() {
+	if m.trial != nil {
+		m.trial.cancel()
+	}
 	*m = Model{ctx: m.ctx, opts: m.opts, theme: m.theme, epoch: m.epoch + 1, seen: m.seen}
 }
 
@@ -125,6 +141,10 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 	case ui.ChangedMsg:
 		if msg.Runs[m.runID] {
 			return m.read()
+		}
+	case tea.PasteMsg:
+		if m.search.Typing {
+			m.search.Field.Insert(msg.Content)
 		}
 	case tea.MouseWheelMsg:
 		return m.wheel(msg)
@@ -145,6 +165,9 @@ func (m *Model) Restyle(t ui.Theme) {
 		m.detail.theme = t
 		m.detail.doc.Restyle(t)
 	}
+	if m.trial != nil {
+		m.trial.list.Forget()
+	}
 }
 
 // Where says which run's judge it is.
@@ -164,7 +187,7 @@ func (m *Model) Status() []ui.Span {
 	switch {
 	case m.busy:
 		mark := m.theme.Running()
-		return []ui.Span{ui.S(mark.Style, mark.Sign+" measuring the judge")}
+		return []ui.Span{ui.S(mark.Style, mark.Sign+" the judge is at work")}
 	case m.report != nil:
 		mark := m.word()
 		return []ui.Span{ui.S(mark.Style, mark.Sign+" "+mark.Word)}

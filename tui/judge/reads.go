@@ -40,6 +40,7 @@ type (
 		report *engine.TrustReport
 		err    error
 	}
+	hitsMsg   struct{ found transcript.Found }
 	detailMsg struct {
 		gen    int
 		detail *detail
@@ -132,13 +133,19 @@ func (m *Model) open(id string, lead []para) tea.Cmd {
 	if !now {
 		return nil
 	}
-	s, theme, threshold := m.opts.Store, m.theme, m.threshold()
+	s, theme, threshold, differ := m.opts.Store, m.theme, m.threshold(), m.view == viewDisagreements
+	key := leadKey(lead)
 	return m.ask(func(ctx context.Context) tea.Msg {
 		sample, err := s.Sample(ctx, id)
 		if err != nil {
 			return detailMsg{gen: gen, err: err}
 		}
-		return detailMsg{gen: gen, detail: newDetail(theme, id, lead, transcript.Of(theme, sample, threshold))}
+		if differ {
+			lead = append(lead, judgeSays(sample, threshold)...)
+		}
+		d := newDetail(theme, id, lead, transcript.Of(theme, sample, threshold))
+		d.of = key
+		return detailMsg{gen: gen, detail: d}
 	})
 }
 
@@ -163,8 +170,19 @@ func (m *Model) answered(msg tea.Msg) tea.Cmd {
 		m.play.Reset()
 		m.play.Forget()
 		if again {
-			return m.follow()
+			return tea.Batch(m.find(), m.follow())
 		}
+		return m.find()
+	case hitsMsg:
+		m.search.Take(msg.found, &m.play)
+	case rubricMsg:
+		return m.edit(msg)
+	case writtenMsg:
+		return m.written(msg)
+	case textMsg:
+		return m.try(msg)
+	default:
+		return m.tried(msg)
 	}
 	return nil
 }
@@ -193,6 +211,10 @@ func (m *Model) follow() tea.Cmd {
 		}
 		h := &m.rows[min(m.list.Cursor(), len(m.rows)-1)]
 		return m.open(h.ID, m.disagreement(h))
+	}
+	if m.view == viewTrial && m.trial != nil && len(m.trial.rows) > 0 {
+		row := &m.trial.rows[min(m.trial.list.Cursor(), len(m.trial.rows)-1)]
+		return m.open(row.RolloutID, m.triedRow(row))
 	}
 	return nil
 }

@@ -24,11 +24,7 @@ func (m *Model) View(width, height int) []string {
 		return m.sentence(width, height, "", "")
 	}
 	m.width, m.height, m.top = width, max(height-1, 0), 1
-	share := pageShare
-	if m.view == viewDisagreements {
-		share = listShare
-	}
-	left, right, folded := ui.Split(width, share)
+	left, right, folded := ui.Split(width, m.share())
 	switch {
 	case m.detail == nil:
 		return m.leftView(width, height)
@@ -38,6 +34,14 @@ func (m *Model) View(width, height int) []string {
 		return m.leftView(width, height)
 	}
 	return ui.Beside(m.theme, m.leftView(left, height), m.detailView(right, height))
+}
+
+// share is the left pane's part of the width.
+func (m *Model) share() float64 {
+	if m.view == viewDisagreements {
+		return listShare
+	}
+	return pageShare
 }
 
 func (m *Model) sentence(width, height int, text, hint string) []string {
@@ -75,7 +79,14 @@ func (m *Model) leftView(width, height int) []string {
 		m.sawRows(height - 1)
 		return append(lines, m.list.View(listed{m}, width, height-1, focused)...)
 	}
-	lines := []string{ui.Rule(t, width, "Can the judge be trusted", focused)}
+	if m.view == viewTrial && m.trial != nil {
+		return m.trialView(width, height, focused)
+	}
+	var more []ui.Span
+	if m.report != nil && !m.scroll.AtBottom(book{m}) {
+		more = []ui.Span{ui.S(t.Quiet, "more below ↓")}
+	}
+	lines := []string{ui.Rule(t, width, "Can the judge be trusted", focused, more...)}
 	if m.report == nil {
 		return append(lines, m.sentence(width, height-1, "This run's judge has not been measured.", "Label first, with 4; then m measures the judge on the labels. That is a look at the half of gold that rubrics are not tuned on, and looks are counted.")...)
 	}
@@ -91,9 +102,16 @@ func (m *Model) hintNone() string {
 
 func (m *Model) detailView(width, height int) []string {
 	t := m.theme
-	lines := []string{ui.Rule(t, width, "Transcript", m.focus == paneDetail, ui.S(t.Quiet, ui.Line(m.detail.id, 24)))}
+	right := ui.S(t.Quiet, ui.Line(m.detail.id, 24))
+	if text := m.search.Text(); text != "" && m.focus == paneDetail {
+		right = ui.S(t.Accent, text)
+	}
+	lines := []string{ui.Rule(t, width, "Transcript", m.focus == paneDetail, right)}
+	if m.search.Typing && height > 2 {
+		lines = append(lines, m.search.Line(t, width))
+	}
 	m.seen[m.detail.id] = true
-	return append(lines, m.play.View(m.detail, width, height-1, m.focus == paneDetail)...)
+	return append(lines, m.play.View(m.detail, width, height-len(lines), m.focus == paneDetail)...)
 }
 
 // sawRows takes note of the verdicts that the list shows.
@@ -109,11 +127,7 @@ func (m *Model) overDetail(x int) bool {
 	if m.detail == nil {
 		return false
 	}
-	share := pageShare
-	if m.view == viewDisagreements {
-		share = listShare
-	}
-	left, _, folded := ui.Split(m.width, share)
+	left, _, folded := ui.Split(m.width, m.share())
 	return folded && m.focus == paneDetail || !folded && x > left
 }
 

@@ -15,6 +15,8 @@ type Search struct {
 
 	query string
 	of    *Doc // that the hits are of
+	on    ui.Blocks
+	lead  int // how many blocks of on stand before the transcript
 	hits  []Hit
 	at    int
 	known bool // the hits are there
@@ -53,8 +55,11 @@ func (s *Search) Active() bool { return s.query != "" }
 
 // In lights the words in a transcript and gives the search through it, to be run
 // away from the loop; nil where nothing is looked for.
-func (s *Search) In(d *Doc) func() Found {
-	s.hits, s.at, s.known, s.of = nil, 0, false, d
+func (s *Search) In(d *Doc) func() Found { return s.Behind(d, d, 0) }
+
+// Behind is In for a transcript that stands behind lead blocks among others.
+func (s *Search) Behind(d *Doc, on ui.Blocks, lead int) func() Found {
+	s.hits, s.at, s.known, s.of, s.on, s.lead = nil, 0, false, d, on, lead
 	if d == nil {
 		return nil
 	}
@@ -83,7 +88,7 @@ func (s *Search) Take(f Found, scroll *ui.Scroll) bool {
 func (s *Search) Go(by int, scroll *ui.Scroll) {
 	if n := len(s.hits); n > 0 && s.of != nil {
 		s.at = (s.at + by + n) % n
-		scroll.To(s.of, s.of.Show(s.hits[s.at]))
+		scroll.To(s.on, s.lead+s.of.Show(s.hits[s.at]))
 	}
 }
 
