@@ -333,6 +333,34 @@ func TestReadOnlyStore(t *testing.T) {
 	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
 		t.Errorf("the file was changed (%v)", err)
 	}
+	if beside, _ := filepath.Glob(path + "-*"); len(beside) > 0 {
+		t.Errorf("%v is left beside the file", beside)
+	}
+}
+
+// TestReadingBesideAWriter: a reader that closes takes nothing from a store that is
+// open elsewhere.
+func TestReadingBesideAWriter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "assay.db")
+	writer := open(t, path, Options{})
+	fill(t, writer, "run1", 20, 1, 1)
+	if _, err := writer.write.conn.ExecContext(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := OpenReadOnly(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := reader.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path + "-wal"); err != nil {
+		t.Error("the writer's WAL is gone")
+	}
+	fill(t, writer, "run2", 20, 1, 1)
+	if got := samples(t, writer, "run2", record.SampleQuery{}); len(got) != 20 {
+		t.Errorf("%d rollouts after it, want 20", len(got))
+	}
 }
 
 func TestCloseLeavesOneFile(t *testing.T) {

@@ -167,7 +167,9 @@ func (db *DB) Masker() *record.Masker { return db.mask }
 func (db *DB) AddSecrets(values ...string) { db.mask.Add(values...) }
 
 // Close finishes the text index, gives up the locks it holds, checkpoints and
-// truncates the WAL, so that the one file holds everything, and closes it.
+// truncates the WAL, so that the one file holds everything, and closes it. A store
+// that was only read leaves nothing beside the file either, unless another process
+// has it open.
 func (db *DB) Close() error {
 	db.closeOnce.Do(func() { db.closeErr = db.close() })
 	return db.closeErr
@@ -175,7 +177,11 @@ func (db *DB) Close() error {
 
 func (db *DB) close() error {
 	if db.readOnly {
-		return db.read.Close()
+		err := db.read.Close()
+		if !db.closed {
+			sweep(db.path)
+		}
+		return err
 	}
 	db.locks.stop()
 	err := errors.Join(db.words.stop(), db.releaseLocks(), db.read.Close())
@@ -183,6 +189,24 @@ func (db *DB) close() error {
 		err = errors.Join(err, db.write.truncateWAL())
 	}
 	return explain(db.path, errors.Join(err, db.write.close()))
+}
+
+// sweep takes away the empty -wal and -shm that reading leaves beside a file: a
+// connection that only reads makes them and may not remove them. The last one that
+// may write does so when it closes, under SQLite's own lock, so one is opened for
+// that; while another process has the file open, and where it cannot be written,
+// they stay.
+func sweep(path string) {
+	if _, err := os.Stat(path + "-wal"); err != nil || !walIsEmpty(path) {
+		return // a WAL with something in it is the next writer's to recover
+	}
+	last, err := sql.Open("sqlite", dsn(path, "mode=rw&_error_rc=1"))
+	if err != nil {
+		return
+	}
+	var n int
+	_ = last.QueryRow("SELECT count(*) FROM sqlite_schema").Scan(&n) // what opens the WAL
+	_ = last.Close()                                                 // nothing was written: nothing is lost where this fails
 }
 
 // tx runs fn in one write transaction: all of it is on disk when tx returns nil,

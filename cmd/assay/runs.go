@@ -53,10 +53,18 @@ func runsCommand(s *session) *cobra.Command {
 				}
 				e := s.newEngine(db, nil)
 				lines := make([]runLine, len(runs))
+				var broken error // the runs can be listed though their rollouts cannot all be read
 				for i, run := range runs {
-					lines[i] = lineOf(ctx, e, run)
+					var err error
+					if lines[i], err = lineOf(ctx, e, run); err != nil {
+						broken = err
+					}
 				}
-				return s.print(lines, func(w io.Writer) { writeRuns(w, lines) })
+				if err := s.print(lines, func(w io.Writer) { writeRuns(w, lines) }); err != nil || broken == nil {
+					return err
+				}
+				s.say("assay: " + problemOf(broken).Error())
+				return exitStatus(exitCouldNot)
 			})
 		},
 	}
@@ -64,14 +72,19 @@ func runsCommand(s *session) *cobra.Command {
 	return c
 }
 
-// lineOf sums a run up; a run without held-out tasks has no pass rate to show.
-func lineOf(ctx context.Context, e *engine.Engine, run *record.Run) runLine {
+// lineOf sums a run up; a run without held-out tasks has no pass rate to show. An
+// error is the file's, and the line is what could be read.
+func lineOf(ctx context.Context, e *engine.Engine, run *record.Run) (runLine, error) {
 	line := runLine{Run: run.ID, Name: run.Name, Recipe: run.Recipe, Role: run.Role, Parent: run.Parent, Agent: run.Program, Mode: run.Mode,
 		Status: run.Status, Stopped: run.StoppedBecause, Started: run.StartedAt.UTC().Format(time.RFC3339), Tasks: run.Counts.Tasks, Rollouts: run.Counts.Done, Hidden: run.Hidden}
-	if pass, err := e.Pass(ctx, run.ID, false); err == nil {
+	pass, err := e.Pass(ctx, run.ID, false)
+	switch {
+	case err == nil:
 		line.PassAt1 = pass.PassAt1
+	case store.CodeOf(err) != "":
+		return line, err
 	}
-	return line
+	return line, nil
 }
 
 func writeRuns(w io.Writer, lines []runLine) {
@@ -148,7 +161,11 @@ func (s *session) show(ctx context.Context, db *store.DB, id string) (*showResul
 		return nil, err
 	}
 	e := s.newEngine(db, nil)
-	r := &showResult{runLine: lineOf(ctx, e, run), Seed: run.Seed, Repeats: run.Repeats, EvalRuns: run.EvalRuns, Lost: run.Counts.Lost, Graded: run.Counts.Graded,
+	line, err := lineOf(ctx, e, run)
+	if err != nil {
+		return nil, err
+	}
+	r := &showResult{runLine: line, Seed: run.Seed, Repeats: run.Repeats, EvalRuns: run.EvalRuns, Lost: run.Counts.Lost, Graded: run.Counts.Graded,
 		Hollow: run.Hollow, Policy: run.PolicyVersion, Scorer: run.Scorer, Config: run.Config, Coverage: run.Coverage, Error: run.Error,
 		Warnings: run.Warnings, Arms: map[string]int{}, Children: []runLine{}}
 	if r.Lost == nil {
@@ -181,7 +198,11 @@ func (s *session) show(ctx context.Context, db *store.DB, id string) (*showResul
 		return nil, err
 	}
 	for _, child := range children {
-		r.Children = append(r.Children, lineOf(ctx, e, child))
+		line, err := lineOf(ctx, e, child)
+		if err != nil {
+			return nil, err
+		}
+		r.Children = append(r.Children, line)
 	}
 	return r, nil
 }

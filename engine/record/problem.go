@@ -1,6 +1,9 @@
 package record
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Problem is an error for a person: what is wrong, where, and what to do next.
 // Code is for programs; it is what --json prints.
@@ -12,10 +15,11 @@ type Problem struct {
 	Err     error  // the cause, or nil
 }
 
-// Error is the whole of it on one line: "where: message. fix".
+// Error is the whole of it on one line: "where: message; fix". A message that begins
+// with where says it once.
 func (p *Problem) Error() string {
 	s := p.Message
-	if p.Where != "" {
+	if p.Where != "" && !strings.HasPrefix(s, p.Where+" ") {
 		s = p.Where + ": " + s
 	}
 	if p.Fix != "" {
