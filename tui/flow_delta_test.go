@@ -131,7 +131,7 @@ func TestWritingAReport(t *testing.T) {
 	d := drive(t, m, 120, 40, withEngine(t, m), func(o *Options) { dir = o.Dir })
 	d.press("6 o")
 	base := filepath.Join(dir, "delta-"+comparedBefore+"-"+comparedAfter)
-	d.sees("Written: ", ".md and .json")
+	d.sees("Written: ", ".html, .md and .json")
 	markdown, err := os.ReadFile(base + ".md")
 	if err != nil || !strings.HasPrefix(string(markdown), "# FAIL\n") {
 		t.Errorf("%v: %.60q", err, markdown)
@@ -143,6 +143,9 @@ func TestWritingAReport(t *testing.T) {
 	var r engine.DeltaReport
 	if err := json.Unmarshal(raw, &r); err != nil || r.Before != comparedBefore || r.Headline != "FAIL" {
 		t.Errorf("%v: %+v", err, r)
+	}
+	if page, err := os.ReadFile(base + ".html"); err != nil || !strings.Contains(string(page), "<title>FAIL</title>") {
+		t.Errorf("%v: %.60q", err, page)
 	}
 	d.press("o")
 	if again, _ := os.ReadFile(base + ".md"); string(again) != string(markdown) {
@@ -156,7 +159,7 @@ func TestWritingAReport(t *testing.T) {
 		t.Error("the first file was written over")
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
-	if len(files) != 4 {
+	if len(files) != 6 {
 		t.Errorf("files %v", files)
 	}
 	d = drive(t, m, 120, 40, withEngine(t, m), func(o *Options) { o.Dir = filepath.Join(dir, "nowhere") })

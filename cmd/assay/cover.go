@@ -27,7 +27,7 @@ func coverCommand(s *session) *cobra.Command {
 				return err
 			}
 			if csv {
-				return report.WriteCSV(s.out)
+				return s.printText(report.WriteCSV)
 			}
 			return s.print(report, func(w io.Writer) { writeCover(w, report) })
 		},

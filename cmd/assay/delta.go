@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,19 +18,20 @@ import (
 
 func deltaCommand(s *session) *cobra.Command {
 	var o engine.DeltaOptions
-	var format, require string
+	var format, require, page string
 	c := &cobra.Command{
 		Use:   "delta BEFORE AFTER",
 		Short: "Compare two runs on the held-out tasks that both have",
 		Long: "Compare two runs on the held-out tasks that both have. For the first run of a story its parts\n" +
 			"may be named by role: RUN:before and RUN:after. What no flag says (target, guards, slices) is taken from\n" +
 			"the recipe of the run after.",
-		Example: "assay delta last:before last:after\nassay delta base changed --must-not-regress conduct --require PASS",
+		Example: "assay delta last:before last:after\nassay delta base changed --must-not-regress conduct --require PASS\n" +
+			"assay delta base changed --format markdown --html delta.html",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			if format != "text" && format != "json" {
-				return record.Problemf("bad_flag", "use text or json", "--format %q is not known", format)
+			if err := oneOf("--format", format, "text", "markdown", "json"); err != nil {
+				return err
 			}
 			if require != "" && require != "PASS" {
 				return record.Problemf("bad_flag", "use --require PASS", "--require %q is not known", require)
@@ -54,7 +56,16 @@ func deltaCommand(s *session) *cobra.Command {
 				if format == "json" {
 					s.json = true
 				}
-				if err := s.print(r, func(w io.Writer) { fmt.Fprintln(w, strings.TrimSuffix(plain(r.Text()), "\n")) }); err != nil {
+				if page != "" {
+					if err := s.writePage(page, r.HTML()); err != nil {
+						return err
+					}
+				}
+				text := r.Text
+				if format == "markdown" {
+					text = r.Markdown
+				}
+				if err := s.print(r, func(w io.Writer) { fmt.Fprintln(w, strings.TrimSuffix(plain(text()), "\n")) }); err != nil {
 					return err
 				}
 				return deltaStatus(&r, require)
@@ -68,9 +79,18 @@ func deltaCommand(s *session) *cobra.Command {
 	f.StringVar(&o.Proxy, "proxy", "", "the training reward, where it is not the target")
 	f.StringVar(&o.By, "by", "", "slice by tool, stance, fault or another axis")
 	f.BoolVar(&o.AllTasks, "all-tasks", false, "training tasks too, not only held-out ones")
-	f.StringVar(&format, "format", "text", "text or json")
+	f.StringVar(&format, "format", "text", "text, markdown or json")
+	f.StringVar(&page, "html", "", "also write the report as one page with pictures into this file")
 	f.StringVar(&require, "require", "", "PASS: exit 1 unless the headline is PASS")
 	return c
+}
+
+// writePage writes a report's page into a file, without the values of known keys.
+func (s *session) writePage(file, page string) error {
+	if err := os.WriteFile(file, s.mask.Raw([]byte(page)), 0o644); err != nil {
+		return record.Problemf("cannot_write", "name a file in a folder that can be written", "write the page: %w", err)
+	}
+	return nil
 }
 
 // asked fills what no flag said from the recipe of the run after: its guards hold

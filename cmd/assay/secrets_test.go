@@ -270,3 +270,19 @@ func TestNoDatabaseSaysSo(t *testing.T) {
 		t.Errorf("the empty file was changed: %v", err)
 	}
 }
+
+// TestNoCommandPrintsAKey that stands in what it reads or in a file's name.
+func TestNoCommandPrintsAKey(t *testing.T) {
+	t.Setenv("PGPASSWORD", leakedPassword)
+	p := newPlace(t)
+	p.write("given.pict", "colour: red, "+leakedPassword+"\nsize: s, m\n")
+	for _, args := range [][]string{
+		{"cover", "--model", "given.pict"}, {"cover", "--model", "given.pict", "--csv"}, {"cover", "--model", "given.pict", "--json"},
+		{"doctor", "--db", leakedPassword + ".db"}, {"doctor", "--db", leakedPassword + ".db", "--json"}, {"runs", "--db", leakedPassword + ".db"},
+	} {
+		p.silent(args...)
+	}
+	if out := p.silent("cover", "--model", "given.pict", "--csv"); !strings.Contains(out, record.Masked) {
+		t.Errorf("nothing was tested: %s", out)
+	}
+}

@@ -142,8 +142,18 @@ func (s *session) print(v any, text func(io.Writer)) error {
 	if s.json {
 		return s.printJSON(v)
 	}
+	return s.printText(func(w io.Writer) error {
+		text(w)
+		return nil
+	})
+}
+
+// printText writes a text without the values of known keys.
+func (s *session) printText(text func(io.Writer) error) error {
 	var b bytes.Buffer
-	text(&b)
+	if err := text(&b); err != nil {
+		return err
+	}
 	_, err := s.out.Write(s.mask.Raw(b.Bytes()))
 	return err
 }

@@ -61,7 +61,7 @@ func (m *Model) Actions() []ui.Action {
 func (m *Model) reportActions() []ui.Action {
 	out := append(ui.Moves(), ui.Reserve(ui.Back, "runs", "Choose two other runs; stops what is being compared", 8),
 		ui.Reserve(ui.Copy, "", "Copy the line under the cursor", 0),
-		ui.Action{ID: doWrite, Keys: []string{"o"}, Name: "write", Help: "Write the report beside the database, as Markdown and JSON", Footer: 2},
+		ui.Action{ID: doWrite, Keys: []string{"o"}, Name: "write", Help: "Write the report beside the database, as a page, Markdown and JSON", Footer: 2},
 		ui.Action{ID: doScope, Keys: []string{"A"}, Name: "all tasks", Help: "Compare on all tasks or on the held-out ones alone"},
 		ui.Action{ID: doAgain, Keys: []string{"r"}, Name: "again", Help: "Compare the two runs again, as they are now", Footer: 7})
 	switch b := m.sheet.under(); {

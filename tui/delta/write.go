@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -21,8 +22,12 @@ type wroteMsg struct {
 	err   error
 }
 
-// write puts a report into two files beside the database, one to read and one for
-// programs. Files that are there are left alone: another report gets another name.
+// endings are the forms that a report is written in: a page with pictures, a text, and
+// one for programs.
+var endings = []string{".html", ".md", ".json"}
+
+// write puts a report into three files beside the database. Files that are there are
+// left alone: another report gets another name.
 func write(dir string, r engine.DeltaReport) tea.Cmd {
 	return func() tea.Msg {
 		raw, err := record.Marshal(r)
@@ -34,7 +39,7 @@ func write(dir string, r engine.DeltaReport) tea.Cmd {
 			return wroteMsg{err: fmt.Errorf("write the delta report: %w", err)}
 		}
 		indented.WriteByte('\n')
-		files, err := writeNew(filepath.Join(dir, "delta-"+r.Before+"-"+r.After), map[string][]byte{".md": []byte(r.Markdown()), ".json": indented.Bytes()})
+		files, err := writeNew(filepath.Join(dir, "delta-"+r.Before+"-"+r.After), map[string][]byte{".html": []byte(r.HTML()), ".md": []byte(r.Markdown()), ".json": indented.Bytes()})
 		return wroteMsg{files, err}
 	}
 }
@@ -52,7 +57,7 @@ func writeNew(name string, contents map[string][]byte) ([]string, error) {
 		}
 		var files []string
 		var err error
-		for _, ending := range []string{".md", ".json"} {
+		for _, ending := range endings {
 			if err = writeOne(base+ending, contents[ending]); err != nil {
 				break
 			}
@@ -62,7 +67,7 @@ func writeNew(name string, contents map[string][]byte) ([]string, error) {
 			return files, err
 		}
 	}
-	return nil, fmt.Errorf("write %s.md: %d reports of that name are there; move some away", name, mostNames)
+	return nil, fmt.Errorf("write %s: %d reports of that name are there; move some away", name, mostNames)
 }
 
 // writeOne makes a file, or finds it there with these very contents.
@@ -85,5 +90,5 @@ func (m *Model) wrote(msg wroteMsg) tea.Cmd {
 	if msg.err != nil {
 		return ui.Failed(msg.err)
 	}
-	return ui.Toast("Written: " + ui.CleanLine(msg.files[0]) + " and " + filepath.Ext(msg.files[1]))
+	return ui.Toast("Written: " + ui.CleanLine(msg.files[0]) + ", " + strings.Join(endings[1:len(endings)-1], ", ") + " and " + endings[len(endings)-1])
 }
