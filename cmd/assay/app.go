@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -45,13 +46,13 @@ func (s *session) app(ctx context.Context, o tui.Options, opts engine.Options) e
 		o.Annotator = s.person()
 		o.CrashDir = filepath.Dir(s.file())
 		o.Engine, o.Dir = s.newEngine(db, nil), filepath.Dir(s.file())
-		o.Recipes = offered()
+		o.Recipes = offered(".")
 		o.Pass = b.pass
 		o.Start = func(what tui.Begin, observe func(engine.Event)) (tui.Story, error) {
 			asked := opts
 			if what.Recipe != o.Begin || what.Knobs != nil { // the flags are for the run that the command asked for
-				asked = engine.Options{Out: opts.Out, Name: what.Name, Overrides: what.Knobs}
-				if err := inlineRubric(asked.Overrides); err != nil {
+				var err error
+				if asked, err = s.askedFor(ctx, db, what, opts.Out); err != nil {
 					return nil, err
 				}
 			}
@@ -67,6 +68,20 @@ func (s *session) app(ctx context.Context, o tui.Options, opts engine.Options) e
 		b.wait()
 		return b.status()
 	})
+}
+
+// tasksKnob is what the form has beside the knobs that override a recipe.
+const tasksKnob = "tasks"
+
+// askedFor is what the form asks for, as a command's flags would.
+func (s *session) askedFor(ctx context.Context, db *store.DB, what tui.Begin, out string) (engine.Options, error) {
+	knobs := maps.Clone(what.Knobs)
+	o := engine.Options{Out: out, Name: what.Name, Tasks: knobs[tasksKnob], Overrides: knobs}
+	delete(knobs, tasksKnob)
+	if err := s.settle(ctx, db, &o); err != nil {
+		return o, err
+	}
+	return o, inlineRubric(o.Overrides)
 }
 
 // status is the exit code of the run that a command asked the app for.
@@ -186,7 +201,7 @@ func (s *session) knobs(name string) ([]tui.Knob, error) {
 	for _, k := range runKnobs {
 		out = append(out, tui.Knob{Name: k.name, About: k.says, Default: says[k.name]})
 	}
-	return out, nil
+	return append(out, tui.Knob{Name: tasksKnob, About: "pose the tasks of this run instead of new ones: by name, id, or last"}), nil
 }
 
 // agentSays is a recipe's agent in a few words.
@@ -200,15 +215,29 @@ func agentSays(a engine.AgentSpec) string {
 	return a.HTTP + a.Model + a.Function
 }
 
-// offered are the embedded recipes, with what this machine lacks for each.
-func offered() []tui.Recipe {
-	var out []tui.Recipe
+// offered are the recipes of a folder and those that are embedded, with what this
+// machine lacks for each of these.
+func offered(dir string) []tui.Recipe {
+	out := recipesOf(dir)
 	for _, r := range recipes.List() {
 		o := tui.Recipe{Name: r.Name, About: r.Title}
 		if missing := lacking(r); len(missing) > 0 {
 			o.Lacks = strings.Join(missing, ", ")
 		}
 		out = append(out, o)
+	}
+	return out
+}
+
+// recipesOf are a person's own recipes: the folder itself, or folders in it. They are
+// not read before they are run, which says what is wrong with one.
+func recipesOf(dir string) []tui.Recipe {
+	var out []tui.Recipe
+	for _, pattern := range []string{engine.RecipeFile, filepath.Join("*", engine.RecipeFile)} {
+		files, _ := filepath.Glob(filepath.Join(dir, pattern)) // its one error is a bad pattern
+		for _, file := range files {
+			out = append(out, tui.Recipe{Name: "." + string(filepath.Separator) + filepath.Dir(file), About: "your own, in " + file})
+		}
 	}
 	return out
 }

@@ -27,7 +27,7 @@ func deltaCommand(s *session) *cobra.Command {
 			"the recipe of the run after.",
 		Example: "assay delta last:before last:after\nassay delta base changed --must-not-regress conduct --require PASS\n" +
 			"assay delta base changed --format markdown --html delta.html",
-		Args:    cobra.ExactArgs(2),
+		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
 			if err := oneOf("--format", format, "text", "markdown", "json"); err != nil {

@@ -53,7 +53,7 @@ func runCommand(s *session) *cobra.Command {
 	}
 	f.StringVar(&opts.Name, "name", "", "a name for the run")
 	f.StringVar(&opts.Out, "out", "", "the folder for training files (default the database's)")
-	f.StringVar(&opts.Tasks, "tasks", "", "pose the tasks of this run instead of new ones")
+	f.StringVar(&opts.Tasks, tasksKnob, "", "pose the tasks of this run instead of new ones")
 	f.BoolVar(&watch, "watch", false, "open the app on it")
 	return c
 }
