@@ -103,21 +103,6 @@ type Rollout struct {
 	StartedAt, FinishedAt time.Time
 }
 
-// UserUsageMember is the member of a row that holds what the model that played the
-// user has used, a [Usage].
-const UserUsageMember = "user_usage"
-
-// Spent is what a rollout has used in all: the agent, and the model that played its
-// user where one did.
-func (r *Rollout) Spent() Usage {
-	spent := r.Usage.Plus(Usage{})
-	var user Usage
-	if raw := r.Extra[UserUsageMember]; len(raw) > 0 && json.Unmarshal(raw, &user) == nil {
-		spent = spent.Plus(user)
-	}
-	return spent
-}
-
 // Truth is what the builtin agent says of its own rollout: whether it behaved,
 // and which fault it played where it did not. It reaches no judge and no card.
 type Truth struct {

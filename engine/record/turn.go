@@ -85,14 +85,6 @@ type Usage struct {
 	Cost         float64 `json:"cost,omitempty"` // in the currency of the recipe's price
 }
 
-// Plus is the sum of both; a nil u is nothing.
-func (u *Usage) Plus(more Usage) Usage {
-	if u == nil {
-		return more
-	}
-	return Usage{u.InputTokens + more.InputTokens, u.OutputTokens + more.OutputTokens, u.Cost + more.Cost}
-}
-
 // LogProbs is what an off-policy trainer needs of one agent turn.
 type LogProbs struct {
 	Sum    float64   `json:"logprob"`

@@ -26,8 +26,7 @@ type attempt struct {
 	address   *record.WorldAddress // where the world is served, nil where it is not
 	stop      context.CancelFunc   // ends the turn's context
 	thoughts  []thought
-	unlogged  bool          // a reply came without log-probabilities
-	userUsed  *record.Usage // by the person, nil where they use nothing
+	unlogged  bool // a reply came without log-probabilities
 
 	mu      sync.Mutex    // an agent may call from goroutines of its own
 	log     []record.Step // log[0] is the ask
@@ -90,7 +89,7 @@ func (a *attempt) clear() {
 	o := a.out
 	o.Steps, o.FinalText, o.FinishReason, o.EndedBy, o.Cause, o.Error = nil, "", "", "", "", ""
 	o.Usage, o.LogProbs, o.Privileged, o.Extra, o.PromptTruncated = nil, nil, nil, nil, false
-	a.thoughts, a.unlogged, a.userUsed = nil, false, nil
+	a.thoughts, a.unlogged = nil, false
 	a.log = append(make([]record.Step, 0, 8), record.Step{Kind: record.StepUser, Text: a.task.Ask})
 	a.open = -1
 }
@@ -311,7 +310,6 @@ func readable(raw json.RawMessage) json.RawMessage {
 // over.
 func (a *attempt) answer(ctx context.Context, turn int, reply record.Text) (ended bool, err error) {
 	said, err := a.hear(ctx, reply)
-	a.useOfUser(said.Usage)
 	if err != nil {
 		return false, byUser(err)
 	}

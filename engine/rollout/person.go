@@ -25,8 +25,6 @@ type Person interface {
 type Answer struct {
 	Text    record.Text
 	EndedBy string
-	// Usage is what the answer has used, beside an error too; nil where it used nothing.
-	Usage *record.Usage
 }
 
 // UserScripted is the kind of user that [Scripted] plays.

@@ -62,22 +62,16 @@ const playedTries = 2
 // Answer implements [Person].
 func (p *played) Answer(ctx context.Context, history []record.Step, reply record.Text) (Answer, error) {
 	messages := p.messages(history, reply)
-	var used *record.Usage
 	for range playedTries {
 		said, err := p.ask(ctx, messages)
-		if said.Usage != nil {
-			total := used.Plus(*said.Usage)
-			used = &total
-		}
 		if err != nil {
-			return Answer{Usage: used}, err
+			return Answer{}, err
 		}
 		if a := readAnswer(said.Text); a != (Answer{}) {
-			a.Usage = used
 			return a, nil
 		}
 	}
-	return Answer{Usage: used}, record.AgentErrorf(record.CauseUser, "the model that plays the user said nothing, %d times", playedTries)
+	return Answer{}, record.AgentErrorf(record.CauseUser, "the model that plays the user said nothing, %d times", playedTries)
 }
 
 func (p *played) ask(ctx context.Context, messages []record.Message) (record.ChatReply, error) {

@@ -58,8 +58,8 @@ func TestPlayedUserConverses(t *testing.T) {
 	if diff := cmp.Diff([]string{"t:One moment.", "get_status", "t:Which order?", "u:its A-17"}, texts(o)); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}
-	if got := o.Spent(); got != (record.Usage{InputTokens: 10, OutputTokens: 4}) || o.Usage != nil {
-		t.Errorf("spent %+v, the agent %+v", got, o.Usage)
+	if o.Usage != nil {
+		t.Errorf("what the user used stands as the agent's: %+v", o.Usage)
 	}
 	var said []string
 	for _, msg := range m.asked[1].Messages {

@@ -72,21 +72,13 @@ func (a *attempt) use(u *record.Usage) {
 	if u == nil {
 		return
 	}
-	total := a.out.Usage.Plus(*u)
-	a.out.Usage = &total
-}
-
-// useOfUser adds what a person who is played has used. It stands apart from what the
-// agent has.
-func (a *attempt) useOfUser(u *record.Usage) {
-	if u == nil {
-		return
+	o := a.out
+	if o.Usage == nil {
+		o.Usage = &record.Usage{}
 	}
-	total := a.userUsed.Plus(*u)
-	a.userUsed = &total
-	if raw, err := record.Marshal(total); err == nil { // NaN is no cost
-		a.keep(record.UserUsageMember, raw)
-	}
+	o.Usage.InputTokens += u.InputTokens
+	o.Usage.OutputTokens += u.OutputTokens
+	o.Usage.Cost += u.Cost
 }
 
 // logProbs keeps those of a reply. They are one a reply in its place or none at all: a

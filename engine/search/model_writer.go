@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
 	"assay/engine/record"
 )
@@ -26,9 +25,6 @@ type ModelWriter struct {
 	seed        int64
 	temperature *float64
 	maxTokens   int
-
-	mu   sync.Mutex
-	used record.Usage
 }
 
 // ModelWriterConfig says which model writes and how it is asked.
@@ -59,13 +55,6 @@ func NewModelWriter(c ModelWriterConfig) (*ModelWriter, error) {
 // Name implements [Writer].
 func (w *ModelWriter) Name() string { return w.name }
 
-// Usage is what all calls until now have used.
-func (w *ModelWriter) Usage() record.Usage {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.used
-}
-
 // Write implements [Writer]. An answer of which nothing can be read is an error.
 func (w *ModelWriter) Write(ctx context.Context, briefs []Brief) ([]Draft, error) {
 	if len(briefs) == 0 {
@@ -77,11 +66,6 @@ func (w *ModelWriter) Write(ctx context.Context, briefs []Brief) ([]Draft, error
 		Messages:    []record.Message{{Role: "system", Content: &task}, {Role: "user", Content: &situations}},
 		Temperature: w.temperature, MaxTokens: w.maxTokens, Seed: &seed, Schema: json.RawMessage(asksSchema),
 	})
-	if u := answer.Usage; u != nil {
-		w.mu.Lock()
-		w.used = w.used.Plus(*u)
-		w.mu.Unlock()
-	}
 	if err != nil {
 		return nil, err
 	}
