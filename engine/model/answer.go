@@ -12,7 +12,7 @@ import (
 // the agent protocol bounds a reply.
 const longestAnswer = 16 << 20
 
-var errLongAnswer = errors.New("the answer is over 16 MiB")
+var errLongAnswer = errors.New("the answer is over the bound of 16 MiB")
 
 // answer puts a reply together from its pieces, and tells a listener of them.
 type answer struct {
@@ -28,7 +28,7 @@ type answer struct {
 	usage     *record.Usage
 	logProbs  *record.LogProbs
 	model     string
-	size      int
+	left      int // bytes that it may still come to
 }
 
 // say takes a piece of text, in which thought may be marked by tags.
@@ -117,7 +117,7 @@ func (a *answer) logProb(values ...float64) {
 
 func (a *answer) grow(n int) error {
 	a.heard = true
-	if a.size += n; a.size > longestAnswer {
+	if a.left -= n; a.left < 0 {
 		return errLongAnswer
 	}
 	return nil

@@ -98,18 +98,7 @@ func (x *exchange) broken(ctx, own context.Context, heard bool, err error) *fail
 // it.
 func (x *exchange) streamed(e *streamError, heard bool) *failure {
 	said := readServerError(e.body, x.show)
-	status := http.StatusInternalServerError
-	switch said.kind + said.code {
-	case "overloaded_error":
-		status = statusOverloaded
-	case "rate_limit_error", "rate_limit_exceeded", "429":
-		status = http.StatusTooManyRequests
-	case "authentication_error", "permission_error", "401", "403":
-		status = http.StatusUnauthorized
-	case "invalid_request_error", "400":
-		status = http.StatusBadRequest
-	}
-	f := refusal(x.host, status, said, none)
+	f := refusal(x.host, said.status(), said, none)
 	f.heard = heard
 	return f
 }

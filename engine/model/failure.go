@@ -110,7 +110,7 @@ func (f *failure) agentError() *record.AgentError {
 // text of the body are already safe to show.
 func refusal(host string, status int, said serverError, own time.Duration) *failure {
 	f := &failure{kind: kindOf(status, said), status: status, own: own, param: said.param}
-	text := fmt.Sprintf("%s answered %d %s", host, status, http.StatusText(status))
+	text := strings.TrimSpace(fmt.Sprintf("%s answered %d %s", host, status, http.StatusText(status)))
 	if said.message != "" {
 		text += ": " + said.message
 	}
@@ -195,6 +195,23 @@ func (l *loose) UnmarshalJSON(raw []byte) error {
 		*l = loose(raw)
 	}
 	return nil
+}
+
+// status is that of HTTP which an error stands for that came without one.
+func (s serverError) status() int {
+	for _, word := range []string{s.kind, s.code} {
+		switch word {
+		case "overloaded_error":
+			return statusOverloaded
+		case "rate_limit_error", "rate_limit_exceeded", "429":
+			return http.StatusTooManyRequests
+		case "authentication_error", "permission_error", "401", "403":
+			return http.StatusUnauthorized
+		case "invalid_request_error", "400":
+			return http.StatusBadRequest
+		}
+	}
+	return http.StatusInternalServerError
 }
 
 // broke says that the account has no credit left, which servers say under several

@@ -26,6 +26,7 @@ type Model struct {
 	endpoint *endpoint
 	exchange exchange
 	extra    map[string]json.RawMessage
+	longest  int // bytes that an answer may come to
 
 	mu      sync.Mutex
 	refused refused
@@ -64,7 +65,7 @@ func New(ctx context.Context, spec Spec, o Options, env func(string) string, tra
 	}
 	traffic.masker.Add(secret)
 	traffic.masker.Add(slices.Collect(maps.Values(o.Headers))...)
-	m := &Model{spec: spec, options: o, dialect: p.dialect, address: p.dialect.base(p.address)}
+	m := &Model{spec: spec, options: o, dialect: p.dialect, address: p.dialect.base(p.address), longest: longestAnswer}
 	if len(o.Extra) > 0 {
 		if err := json.Unmarshal(o.Extra, &m.extra); err != nil {
 			return nil, fmt.Errorf("extra: %w", err)
@@ -183,7 +184,7 @@ func (m *Model) ask(ctx context.Context, r *record.ChatRequest, body []byte) (re
 	streamed := false
 	expected := expectedTokens(body, r.MaxTokens)
 	f := m.endpoint.do(ctx, expected, or(m.options.Tries, defaultTries), func(ctx context.Context) *failure {
-		a := &answer{}
+		a := &answer{left: m.longest}
 		if r.Stream != nil {
 			if streamed {
 				r.Stream(record.Delta{Again: true})
