@@ -22,4 +22,11 @@
 // No silent number: a missing verdict leaves the denominator and is counted, a
 // lost rollout is counted by its cause, and what makes a number weaker stands
 // beside it as a warning.
+//
+// # Agents in Go
+//
+// An agent may be a Go function: it is registered in [Engine.Functions], as a
+// rollout.AgentFunc, and named by agent.function in the recipe. It is given one
+// [record.Turn] and asks its rollout's world through the turn. The package's example is
+// a whole program.
 package engine

@@ -11,10 +11,7 @@ import (
 	"assay/engine/rollout"
 )
 
-// function is an agent that is a Go function.
-type function func(context.Context, record.Turn) (record.Reply, error)
-
-func (f function) Reply(ctx context.Context, t record.Turn) (record.Reply, error) { return f(ctx, t) }
+type function = rollout.AgentFunc
 
 // says replies with the texts, one a turn, the last one again and again.
 func says(texts ...record.Text) function {

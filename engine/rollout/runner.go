@@ -19,6 +19,14 @@ type Agent interface {
 	Reply(context.Context, record.Turn) (record.Reply, error)
 }
 
+// AgentFunc is an agent that is a Go function.
+type AgentFunc func(context.Context, record.Turn) (record.Reply, error)
+
+// Reply calls f.
+func (f AgentFunc) Reply(ctx context.Context, turn record.Turn) (record.Reply, error) {
+	return f(ctx, turn)
+}
+
 // Defaults of a runner.
 const (
 	// DefaultMaxTurns is how many replies a conversation may have: 75% of the 200
