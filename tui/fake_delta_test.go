@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -109,6 +111,19 @@ const (
 // comparedTask is the ith task of the compared story: its first 24 are held out. Some
 // training tasks have the ask of a held-out one.
 func comparedTask(i int) *record.Task {
+	known, ok := comparedTasks.Load(i)
+	if !ok {
+		known, _ = comparedTasks.LoadOrStore(i, newComparedTask(i))
+	}
+	t := *known.(*record.Task)
+	t.Axes = maps.Clone(t.Axes)
+	return &t
+}
+
+// comparedTasks keeps each task: naming one by its content is most of the work of a story.
+var comparedTasks sync.Map
+
+func newComparedTask(i int) *record.Task {
 	t := testTask(i)
 	t.Ask = record.Text(fmt.Sprintf("restart payments-%d please", i))
 	switch {

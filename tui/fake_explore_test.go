@@ -85,9 +85,19 @@ func (m *memory) write() *store.DB {
 		panic(err)
 	}
 	ctx := context.Background()
-	db, err := store.Open(ctx, filepath.Join(dir, "assay.db"), store.Options{Now: now})
+	file := filepath.Join(dir, "assay.db")
+	copied := m.template != nil && m.templateOf == len(m.samples)
+	if copied {
+		if err := os.WriteFile(file, m.template(), 0o644); err != nil {
+			panic(err)
+		}
+	}
+	db, err := store.Open(ctx, file, store.Options{Now: now})
 	if err != nil {
 		panic(err)
+	}
+	if copied {
+		return db
 	}
 	for _, run := range m.runs {
 		if err := m.writeRun(ctx, db, run); err != nil {

@@ -29,6 +29,9 @@ type memory struct {
 	db         *store.DB // the same as a file, for what only that can answer
 	dbRollouts int
 	like       *shared
+	// template is the file that write copies while there are templateOf rollouts.
+	template   func() []byte
+	templateOf int
 
 	places   map[string]json.RawMessage
 	saves    int

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"assay/engine"
 	"assay/engine/record"
 	"assay/tui/ui"
@@ -94,9 +96,14 @@ func underway(d *driver) {
 
 func TestGoldenScreens(t *testing.T) {
 	for _, scene := range scenes() {
+		sizes := sizes
+		if testing.Short() {
+			sizes = sizes[:1]
+		}
 		for _, size := range sizes {
 			name := fmt.Sprintf("%s-%dx%d", scene.name, size.width, size.height)
 			t.Run(name, func(t *testing.T) {
+				t.Parallel()
 				golden(t, name, scene.make(t, size.width, size.height).screen())
 			})
 		}
@@ -107,11 +114,20 @@ func TestGoldenScreens(t *testing.T) {
 // as the window has, each as wide, nothing but text and styles.
 func TestScreensFit(t *testing.T) {
 	for _, scene := range scenes() {
-		for _, size := range [][2]int{{80, 24}, {250, 60}, {79, 24}, {40, 12}, {24, 6}, {20, 5}} {
-			t.Run(fmt.Sprintf("%s-%dx%d", scene.name, size[0], size[1]), func(t *testing.T) {
-				checkFrame(t, scene.make(t, size[0], size[1]))
-			})
-		}
+		t.Run(scene.name, func(t *testing.T) {
+			t.Parallel()
+			d := scene.make(t, 80, 24)
+			for _, size := range [][2]int{{80, 24}, {250, 60}, {79, 24}, {40, 12}, {24, 6}, {20, 5}} {
+				t.Run(fmt.Sprintf("resized-to-%dx%d", size[0], size[1]), func(t *testing.T) {
+					d.t = t
+					d.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+					checkFrame(t, d)
+				})
+			}
+			if !testing.Short() {
+				t.Run("made-at-24x6", func(t *testing.T) { checkFrame(t, scene.make(t, 24, 6)) })
+			}
+		})
 	}
 }
 

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -101,11 +103,31 @@ func (b *bench) Trust(ctx context.Context, runID string, _ engine.TrustOptions) 
 
 // labelMemory is one run of twelve rollouts.
 func labelMemory() *memory {
+	m := unfiledLabelMemory()
+	m.template, m.templateOf = labelTemplate, len(m.samples)
+	return m
+}
+
+func unfiledLabelMemory() *memory {
 	m := newMemory()
 	m.addRun(labelRun, record.Run{Recipe: "bring-your-own-agent", Program: "go run oncall/main.go", Role: record.RoleMain, Status: record.RunDone,
 		StoppedBecause: record.StoppedComplete, StartedAt: now(), SystemPrompt: "You are on call.\n- Read the runbook before you restart."}, 13, 1)
 	return m
 }
+
+// labelTemplate is the file of labelMemory, made once and copied for each test.
+var labelTemplate = sync.OnceValue(func() []byte {
+	db := unfiledLabelMemory().write()
+	file := db.Path()
+	if err := db.Close(); err != nil {
+		panic(err)
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		panic(err)
+	}
+	return raw
+})
 
 // atBench opens a screen of that number on the run, with a database of its own.
 func atBench(t testing.TB, m *memory, screen int, w, h int) (*driver, *bench) {

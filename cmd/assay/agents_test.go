@@ -145,6 +145,7 @@ func TestBrokenAgentsAreNamed(t *testing.T) {
 // TestMissingAgentIsRefused wants a program that is not there to be named before
 // a run exists.
 func TestMissingAgentIsRefused(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.write("r/recipe.yaml", "name: missing\nagent: {command: [no-such-program-anywhere]}\n")
 	out, errs, code := p.run("run", "r", "--json")
@@ -165,6 +166,7 @@ func TestMissingAgentIsRefused(t *testing.T) {
 // TestRowsBeforeABreakAreKept wants the rows of an agent that sometimes breaks,
 // and the others counted by cause.
 func TestRowsBeforeABreakAreKept(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.write("r/recipe.yaml", "name: half\nagent: {command: [broken-agent, half], version: \"1\"}\nsimulate: {mode: eval, holdout: 1, situations: 10, repeats: 4, concurrency: 1}\n")
 	out, errs, code := p.run("run", "r", "--json")

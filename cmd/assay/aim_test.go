@@ -41,6 +41,7 @@ func situationsOf(rows []aimedRow) map[string]bool {
 // A run that is aimed by another asks what that one has not, is told so, and goes
 // on as it was aimed after an interruption, whatever became of the other.
 func TestAimedRun(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.hunting()
 	p.must("run", "hunting", "--mode", "explore", "--situations", "40", "--name", "first")
@@ -77,6 +78,7 @@ func TestAimedRun(t *testing.T) {
 
 // An imported log aims too: its failures are of the tools that it called.
 func TestAimByAnImportedLog(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.hunting()
 	var log strings.Builder

@@ -63,6 +63,7 @@ func labelTruly(t *testing.T, db *store.DB, runID, queue, annotator string, n in
 // Labelled along a drawn queue, only what was drawn counts, in the order of the acts,
 // at looks; and the pass rate is corrected by those labels.
 func TestTrustAlongAQueue(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", bribed, "--situations", "120", "--repeats", "3")
 	db, e, id := p.bench()
@@ -133,6 +134,7 @@ func truePassRate(t *testing.T, db *store.DB, runID string) float64 {
 // What was shown before it was labelled does not count, and what a probe turned comes
 // into the next queue.
 func TestRevealedAndProbedRows(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", bribed, "--situations", "120", "--repeats", "3")
 	db, e, id := p.bench()
@@ -176,6 +178,7 @@ func TestRevealedAndProbedRows(t *testing.T) {
 // The loop of a rubric: only the tuning half is judged, nothing is saved before it is
 // kept, and the run's reward changes with a regrade alone.
 func TestTryAndKeepARubric(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", bribed)
 	p.must("labels", "import", "last", "--truth")

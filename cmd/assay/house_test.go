@@ -68,6 +68,7 @@ func repositoryRoot(t *testing.T) string {
 // house's rules. A test in a package of its own (x_test) follows the rule of the
 // package that it tests.
 func TestImportRules(t *testing.T) {
+	t.Parallel()
 	root := repositoryRoot(t)
 	files := 0
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
@@ -116,6 +117,7 @@ func TestImportRules(t *testing.T) {
 
 // TestTopLevel holds the top of the repository against the house's list.
 func TestTopLevel(t *testing.T) {
+	t.Parallel()
 	known := []string{"cmd", "tui", "engine", "store", "recipes", "go.mod", "go.sum", "README.md", "LICENSE", ".ci", ".gitignore", ".git"}
 	entries, err := os.ReadDir(repositoryRoot(t))
 	if err != nil {
@@ -130,6 +132,7 @@ func TestTopLevel(t *testing.T) {
 
 // TestRulesBite makes sure that the rules refuse what they are there to refuse.
 func TestRulesBite(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		pkg, imported string
 		want          bool

@@ -108,6 +108,7 @@ func said(acts []map[string]any) string {
 
 // A whole session, key by key, with what stands in the file after it.
 func TestLabelPlain(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", bribed)
 	l := p.label("--annotator", "ana")
@@ -172,6 +173,7 @@ func TestLabelPlain(t *testing.T) {
 
 // What a labelling session prints holds nothing that a judge said.
 func TestLabelIsBlind(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", bribed)
 	l := p.label("--annotator", "ana", "--order", "random")
@@ -235,6 +237,7 @@ func TestLabelIsBlind(t *testing.T) {
 // A label is on disk before the next card is shown: whatever the moment of the kill,
 // what was acknowledged is there, and at most one more.
 func TestKilledLabelling(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", bribed, "--repeats", "4")
 	rng := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
@@ -271,6 +274,7 @@ func TestKilledLabelling(t *testing.T) {
 }
 
 func TestLabelRefusals(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", bribed)
 	for name, args := range map[string][]string{
@@ -293,6 +297,7 @@ func TestLabelRefusals(t *testing.T) {
 
 // With --json the one document is on stdout, and all talk on stderr.
 func TestLabelJSON(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", bribed)
 	c := p.command("label", "last", "--plain", "--annotator", "ana", "--json")
@@ -312,6 +317,7 @@ func TestLabelJSON(t *testing.T) {
 
 // An interrupt ends a session as an interrupted one, with its labels saved.
 func TestInterruptedLabelling(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", bribed)
 	l := p.label("--annotator", "ana")

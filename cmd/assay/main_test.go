@@ -20,11 +20,12 @@ func TestMain(m *testing.M) {
 type place struct {
 	t   *testing.T
 	dir string
+	env []string // beside the tests' own
 }
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
-	return &place{t, t.TempDir()}
+	return &place{t: t, dir: t.TempDir()}
 }
 
 func (p *place) file(name string) string { return filepath.Join(p.dir, name) }
@@ -44,7 +45,7 @@ func (p *place) write(name, text string) string {
 func (p *place) command(args ...string) *exec.Cmd {
 	c := exec.Command("assay", args...)
 	c.Dir = p.dir
-	c.Env = append(os.Environ(), "ASSAY_DB="+p.file("assay.db"))
+	c.Env = append(append(os.Environ(), "ASSAY_DB="+p.file("assay.db")), p.env...)
 	return c
 }
 

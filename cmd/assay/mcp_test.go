@@ -157,6 +157,7 @@ simulate: {mode: eval, holdout: 1, situations: 24, repeats: 2, fault_rate: 1, co
 // An agent that calls its world over MCP leaves the rows that one leaves which
 // asks through the agent protocol, at any concurrency; it reported its text alone.
 func TestAnAgentOverMCPLeavesItsCallsAsSteps(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	canonical := map[string]string{}
 	policy := regexp.MustCompile(`"policy_version":"[^"]*"`)
@@ -196,6 +197,7 @@ func TestAnAgentOverMCPLeavesItsCallsAsSteps(t *testing.T) {
 // No port is opened unless the recipe asks for it, and one that cannot be opened
 // is told before anything is run.
 func TestMCPIsServedOnlyWhenAskedFor(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.orders("r")
 	p.write("r/recipe.yaml", fmt.Sprintf(callingRecipe, "mcp", false, 1))
@@ -315,6 +317,7 @@ func textOf(t *testing.T, s *mcp.ClientSession, tool, arguments string) (string,
 }
 
 func TestWorldOverStdio(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	var errs bytes.Buffer
 	c := p.command("world", "seeded-agent", "--task", "0", "--without-fault", "--mcp", "stdio")
@@ -341,6 +344,7 @@ func TestWorldOverStdio(t *testing.T) {
 
 // An interrupt ends the server although its client is still there.
 func TestWorldOverStdioCanBeInterrupted(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	c := p.command("world", "seeded-agent", "--mcp", "stdio")
 	in, err := c.StdinPipe()
@@ -371,6 +375,7 @@ func TestWorldOverStdioCanBeInterrupted(t *testing.T) {
 // Over HTTP each token has its own world: what one client did, the other does not
 // see.
 func TestWorldOverHTTP(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	task := p.taskWith("seeded-agent", record.EntityExists)
 	world, stop := p.serveWorld("seeded-agent", "--task", task.ID, "--without-fault")
@@ -411,6 +416,7 @@ func (p *place) taskWith(recipe, state string) handTask {
 // Tools that an MCP server lists are those of the recipe from then on: kinds and
 // all, and a run that is resumed asks nobody.
 func TestToolsFromAnMCPServer(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.write("served/recipe.yaml", "name: served\nagent: {builtin: seeded}\ntools: tools.json\nsystem_prompt: policy.md\n")
 	p.orders("served")
@@ -459,6 +465,7 @@ func TestToolsFromAnMCPServer(t *testing.T) {
 }
 
 func TestBadToolServersCostASentence(t *testing.T) {
+	t.Parallel()
 	for server, says := range map[string]string{
 		"{mcp: no-such-tool-server}":      "no-such-tool-server",
 		"{mcp: [assay, world]}":           "MCP server",
@@ -483,6 +490,7 @@ func TestBadToolServersCostASentence(t *testing.T) {
 
 // The world is served to a client of another implementation: the npm SDK.
 func TestWorldWithTheNodeClient(t *testing.T) {
+	t.Parallel()
 	sdk := os.Getenv("ASSAY_NODE_SDK")
 	if sdk == "" {
 		t.Skip("ASSAY_NODE_SDK names no folder with node_modules/@modelcontextprotocol/sdk")

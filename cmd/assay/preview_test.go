@@ -15,6 +15,7 @@ import (
 // preview holds what the story's training files got, and a comparison is asked for as
 // the recipe asks.
 func TestWhatScreensAskAgreesWithTheStory(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	r := decode[engine.StoryResult](t, p.must("run", "seeded-agent", "--situations", "60", "--json"))
 	if r.Delta == nil || r.Before == nil || r.After == nil || len(r.Cut) == 0 {

@@ -81,6 +81,7 @@ func TestDocumentsTellTheTruth(t *testing.T) {
 
 // TestReadmesRecipe reads the recipe that the README shows, whole.
 func TestReadmesRecipe(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(repositoryRoot(t), "README.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -109,6 +110,7 @@ func TestReadmesRecipe(t *testing.T) {
 // TestWithoutATerminal is the README's first command in a pipe: one line that
 // says which command to use, exit 2, nothing drawn.
 func TestWithoutATerminal(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	out, errs, code := p.run()
 	if code != exitCouldNot || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, "assay run") {

@@ -16,6 +16,7 @@ import (
 // the same. Without its fault the calls that the fault shaped differ, and no
 // other before the first of them.
 func TestReplay(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", "seeded-agent", "--situations", "40", "--name", "r")
 	db, err := store.OpenReadOnly(t.Context(), p.file("assay.db"), store.Options{})
@@ -83,6 +84,7 @@ func (p *place) engine(db *store.DB) *engine.Engine {
 // The command says what differs, and exits 1 only where the same world answers
 // otherwise.
 func TestReplayCommand(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", "seeded-agent", "--situations", "40", "--name", "r")
 	var hit *record.Row
@@ -130,6 +132,7 @@ func TestReplayCommand(t *testing.T) {
 // A rollout whose agent answered its own tools has no world to ask; the agent can
 // still be asked.
 func TestReplayOfAnAgentsOwnTools(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.orders("r")
 	p.write("r/recipe.yaml", "name: own\nagent: {command: [calling-agent, own], version: \"1\", tools_by: agent}\nsystem_prompt: policy.md\ntools: tools.json\nsimulate: {mode: eval, holdout: 1, situations: 6, repeats: 1}\n")

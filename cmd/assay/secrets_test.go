@@ -141,9 +141,8 @@ simulate: {mode: sft, situations: 6, repeats: 2, concurrency: 2}
 `
 
 func newLeakyPlace(t *testing.T, how, more string) *place {
-	t.Setenv("LEAKY_BOT", leakedKey)
-	t.Setenv("PGPASSWORD", leakedPassword)
 	p := newPlace(t)
+	p.env = []string{"LEAKY_BOT=" + leakedKey, "PGPASSWORD=" + leakedPassword}
 	p.write("r/recipe.yaml", fmt.Sprintf(leakyRecipe, how, more))
 	p.write("r/tools.json", `[{"name":"look","description":"Looks something up","parameters":{"type":"object","properties":{"q":{"type":"string"}}}}]`)
 	return p
@@ -152,6 +151,7 @@ func newLeakyPlace(t *testing.T, how, more string) *place {
 // TestKeysAreNowhere lets an agent say its keys in every way and field, and looks
 // for ten characters of them in everything that is kept, exported or printed.
 func TestKeysAreNowhere(t *testing.T) {
+	t.Parallel()
 	p := newLeakyPlace(t, "speaks", "cut: [{for: sft}, {for: sft, format: trl}, {for: sft, format: openai}]")
 	r := decode[engine.StoryResult](t, p.silent("run", "r", "--json"))
 	if r.Rollouts == 0 || len(r.Cut) != 3 {
@@ -185,6 +185,7 @@ func TestKeysAreNowhere(t *testing.T) {
 // TestErrorsHoldNoKey wants no piece of a key in what is said of an agent that
 // breaks with it.
 func TestErrorsHoldNoKey(t *testing.T) {
+	t.Parallel()
 	hows := []string{"reports", "bad finish", "bad step", "bad type", "exits", "junk"}
 	for at := 155; at < 205; at += 7 { // the quoted beginning of a line ends inside the key
 		hows = append(hows, strconv.Itoa(at))
@@ -207,6 +208,7 @@ func TestErrorsHoldNoKey(t *testing.T) {
 // TestJSONCannotActOnATerminal wants characters that a terminal or an editor obeys
 // escaped in all that is printed, and the same text behind them.
 func TestJSONCannotActOnATerminal(t *testing.T) {
+	t.Parallel()
 	const acting = "a\u009b31mb\u202ec\u200bd\u007f\u2066e\U000E0041"
 	p := newPlace(t)
 	row, err := json.Marshal(map[string]any{"scenario_id": "one", "prompt": acting, "final_text": acting, "rollout_index": 0, "reward": 1,
@@ -244,6 +246,7 @@ func TestJSONCannotActOnATerminal(t *testing.T) {
 
 // TestTruthTwiceAddsNothing wants one label a rollout however often it is asked.
 func TestTruthTwiceAddsNothing(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", "seeded-agent")
 	p.must("labels", "import", "last", "--truth")
@@ -260,6 +263,7 @@ func TestTruthTwiceAddsNothing(t *testing.T) {
 // TestNoDatabaseSaysSo wants the word for what is wrong with an empty file and a
 // device.
 func TestNoDatabaseSaysSo(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	for file, want := range map[string]string{p.write("empty.db", ""): "is empty", os.DevNull: "is a device"} {
 		if _, errs, code := p.run("runs", "--db", file); code != exitCouldNot || !strings.Contains(errs, want) {

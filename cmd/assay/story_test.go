@@ -42,6 +42,7 @@ func (p *place) rows(args ...string) []record.Row {
 // TestFirstRecipeRunsAllEightSteps wants failures, training files without a
 // held-out task, and a delta of the story that the README tells.
 func TestFirstRecipeRunsAllEightSteps(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("the first recipe's agent is a Go program, and there is no go here")
 	}
@@ -93,6 +94,7 @@ func TestFirstRecipeRunsAllEightSteps(t *testing.T) {
 // TestTrainedTasksAreLeftOut runs one recipe twice: what the first one exported
 // for training the second one may not measure on.
 func TestTrainedTasksAreLeftOut(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", "seeded-agent", "--name", "first")
 	p.must("cut", "first", "--for", "sft")
@@ -126,6 +128,7 @@ func (p *place) id(name string) string {
 }
 
 func TestTasksOfAnotherRun(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", "before-and-after", "--name", "first", "--runs", "1")
 	p.must("run", "before-and-after", "--name", "again", "--tasks", "first", "--runs", "1", "--seed", "9")
@@ -146,6 +149,7 @@ func TestTasksOfAnotherRun(t *testing.T) {
 }
 
 func TestRegradeKeepsEarlierVerdicts(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", "before-and-after", "--name", "r", "--runs", "1")
 	before := p.rows("r")
@@ -166,6 +170,7 @@ func TestRegradeKeepsEarlierVerdicts(t *testing.T) {
 }
 
 func TestHideAndPurge(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", "seeded-agent", "--name", "labelled")
 	p.must("run", "before-and-after", "--name", "plain", "--runs", "1")
@@ -192,6 +197,7 @@ func TestHideAndPurge(t *testing.T) {
 }
 
 func TestNamesOfRuns(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", "before-and-after", "--name", "one", "--runs", "1")
 	for _, name := range []string{"one", "last"} {
@@ -213,6 +219,7 @@ func TestNamesOfRuns(t *testing.T) {
 // TestImportedRunsAreHeldOutAndGradable takes rows out of one file and into
 // another, unharmed.
 func TestImportedRunsAreHeldOutAndGradable(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", "seeded-agent", "--name", "first")
 	p.must("export", "first", "--out", "rows.jsonl")
@@ -251,6 +258,7 @@ func TestImportedRunsAreHeldOutAndGradable(t *testing.T) {
 // TestJSONIsOneDocument wants exactly one JSON document on stdout of every
 // command, also where it cannot be done.
 func TestJSONIsOneDocument(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", "before-and-after", "--name", "r", "--runs", "1", "--json")
 	p.write("labels.csv", "rollout_id,label\n"+p.rows("r")[0].RolloutID+",pass\n")

@@ -31,6 +31,7 @@ func (p *place) trust(args ...string) (engine.TrustReport, int) {
 // The crooked judge fails and each of its three faults is named by a probe; the fair
 // one is trusted, at the look of 50, and nothing gets at it.
 func TestCrookedFailsAndFairIsTrusted(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", bribed)
 	if r, code := p.trust("last"); r.Headline != grade.NotMeasured || r.OK || code != exitCouldNot {
@@ -81,6 +82,7 @@ func exploitable(r engine.TrustReport) []string {
 // Several judges on the same gold: only labelled rows are judged, the run's reward
 // stays, and the report says who is right where the other is wrong.
 func TestCompareOnLabelledRows(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", bribed)
 	keys := p.keys("last")
@@ -157,6 +159,7 @@ func (p *place) rolloutsOf(run string) []rolloutName {
 // A rubric that was made from another one gives its word on the other half alone, and
 // every look at that half is counted.
 func TestRevisedRubric(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", bribed)
 	p.must("labels", "import", "last", "--truth")
@@ -184,6 +187,7 @@ func TestRevisedRubric(t *testing.T) {
 }
 
 func TestTrustRefusals(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.write("none/recipe.yaml", "name: none\nagent: {builtin: seeded}\nsimulate: {situations: 4, repeats: 1}\ntools: [{name: get_order, description: Look up an order., parameters: {type: object, properties: {order_id: {type: string}}, required: [order_id]}}]\n")
 	p.must("run", "none", "--name", "none")
@@ -220,6 +224,7 @@ func (s cutShort) CommitGrades(ctx context.Context, runID string, scorers []reco
 // A regrade that is cut short leaves every number as it was, shows how far it came,
 // and goes on where it stopped.
 func TestPartialRegradeNeverMixes(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.must("run", bribed, "--situations", "80", "--repeats", "5")
 	before := p.must("pass", "last", "--json")

@@ -23,6 +23,7 @@ type worldDoc struct {
 }
 
 func TestWorldByHand(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	task := p.taskWith("seeded-agent", record.EntityExists)
 	order := fmt.Sprintf(`{"order_id":%q}`, task.Entities[0].ID)
@@ -54,6 +55,7 @@ func (p *place) speak(stdin string, args ...string) (stdout, stderr string, code
 }
 
 func TestWorldLineByLine(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	task := p.taskWith("seeded-agent", record.EntityExists)
 	order := fmt.Sprintf(`{"order_id":%q}`, task.Entities[0].ID)
@@ -86,6 +88,7 @@ func TestWorldLineByLine(t *testing.T) {
 }
 
 func TestWorldRefuses(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.write("none/recipe.yaml", "name: none\nagent: {builtin: seeded}\nsimulate: {dimensions: {stance: []}}\n")
 	for _, tt := range []struct {
@@ -112,6 +115,7 @@ func TestWorldRefuses(t *testing.T) {
 // W4, through the recipes that ship: an entity that a task sets up as existing is
 // there, and one that is missing is not, for every read that takes it.
 func TestW4AsksAndWorldsOfTheRecipesAgree(t *testing.T) {
+	t.Parallel()
 	there, missing := 0, 0
 	for _, r := range recipes.List() {
 		recipe, err := (&session{environ: []string{"HOME=" + t.TempDir()}}).loadRecipe(r.Name)
@@ -168,6 +172,7 @@ func onlyNeeds(t *record.Tool, argument string) bool {
 // W9: an agent with tools of its own meets no injected fault, whatever the fault
 // rate, and the run says so.
 func TestW9FaultsAreNotPlayedOnRealTools(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.orders("r")
 	for rate, warned := range map[string]bool{"1": true, "0": false} {
@@ -229,6 +234,7 @@ func deadWarning(r *engine.StoryResult, tool string) *record.Warning {
 // A tool that never works is named at the end of a run, with what it answered;
 // one that fails by injected faults alone is not (W8).
 func TestDeadToolsAreNamed(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.orders("r")
 	recipe := func(agent, dimensions string) {

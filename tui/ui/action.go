@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Action is something a person can do, and the keys that do it. Footer, help,
@@ -47,6 +48,15 @@ const (
 // GoTo is the ID of the action that goes to the nth screen, counted from 1.
 func GoTo(n int) string { return fmt.Sprintf("screen-%d", n) }
 
+// reservedByID is the table of reserved keys, made once: every frame asks for some.
+var reservedByID = sync.OnceValue(func() map[string]Action {
+	known := map[string]Action{}
+	for _, a := range Reserved() {
+		known[a.ID] = a
+	}
+	return known
+})
+
 // Reserved is the table of keys that have one meaning on every screen.
 func Reserved() []Action {
 	actions := []Action{
@@ -84,19 +94,19 @@ func Reserved() []Action {
 // screen's own words where they say more. footer is its place there, 0 for none.
 // It panics where nothing of that ID is reserved.
 func Reserve(id, name, help string, footer int) Action {
-	for _, a := range Reserved() {
-		if a.ID == id {
-			if name != "" {
-				a.Name = name
-			}
-			if help != "" {
-				a.Help = help
-			}
-			a.Footer = footer
-			return a
-		}
+	a, ok := reservedByID()[id]
+	if !ok {
+		panic("ui: no reserved action " + id)
 	}
-	panic("ui: no reserved action " + id)
+	a.Keys = slices.Clone(a.Keys)
+	if name != "" {
+		a.Name = name
+	}
+	if help != "" {
+		a.Help = help
+	}
+	a.Footer = footer
+	return a
 }
 
 // WithoutDigit is the action that goes to a screen without its digit, where that
