@@ -159,6 +159,15 @@ func (d *driver) seesNot(texts ...string) {
 }
 
 // golden compares a screen with the one that is kept.
+// plainOnly leaves a long sweep out of short runs, which are those with the race
+// detector: it is driven by one goroutine, so there is no race to see.
+func plainOnly(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("one goroutine drives it: the plain run holds it")
+	}
+}
+
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", "golden", name+".txt")

@@ -15,6 +15,7 @@ import (
 // TestHostileTextOnExplore goes through the views, the transcript, siblings and the
 // filter with the text in every field.
 func TestHostileTextOnExplore(t *testing.T) {
+	plainOnly(t)
 	for name, text := range hostileTexts(t) {
 		for _, size := range [][2]int{{120, 24}, {46, 14}} {
 			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {

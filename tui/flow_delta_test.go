@@ -396,6 +396,7 @@ func hostileComparison(text string) *memory {
 // TestHostileTextOnDeltaAndCut puts each hostile text into every field and goes through
 // both screens.
 func TestHostileTextOnDeltaAndCut(t *testing.T) {
+	plainOnly(t)
 	for name, text := range hostileTexts(t) {
 		for _, size := range [][2]int{{120, 24}, {46, 14}} {
 			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {

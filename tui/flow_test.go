@@ -16,6 +16,7 @@ import (
 // TestActionsDoNotCollide asks every scene for its actions: no key does two
 // things, reserved keys keep their meaning, and what is offered can be done.
 func TestActionsDoNotCollide(t *testing.T) {
+	plainOnly(t)
 	for _, scene := range scenes() {
 		d := scene.make(t, 100, 30)
 		actions := d.m.actions()
@@ -357,6 +358,7 @@ func TestPaletteDoesWhatItNames(t *testing.T) {
 }
 
 func TestKeysInHelpAreTheKeysThatWork(t *testing.T) {
+	plainOnly(t)
 	for _, scene := range scenes() {
 		d := scene.make(t, 120, 60)
 		d.m.ask, d.m.menu = nil, nil
@@ -477,6 +479,7 @@ func TestMouse(t *testing.T) {
 // TestEveryByteOfATranscriptCanBeReached reads a long transcript to its end by
 // keys alone and puts together what was seen.
 func TestEveryByteOfATranscriptCanBeReached(t *testing.T) {
+	plainOnly(t)
 	m := saved()
 	id := m.order["3f9a0c11d2e4b587"][0]
 	var long strings.Builder

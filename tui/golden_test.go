@@ -95,11 +95,8 @@ func underway(d *driver) {
 }
 
 func TestGoldenScreens(t *testing.T) {
+	plainOnly(t)
 	for _, scene := range scenes() {
-		sizes := sizes
-		if testing.Short() {
-			sizes = sizes[:1]
-		}
 		for _, size := range sizes {
 			name := fmt.Sprintf("%s-%dx%d", scene.name, size.width, size.height)
 			t.Run(name, func(t *testing.T) {
@@ -113,6 +110,7 @@ func TestGoldenScreens(t *testing.T) {
 // TestScreensFit holds what must be so of every screen at every size: as many rows
 // as the window has, each as wide, nothing but text and styles.
 func TestScreensFit(t *testing.T) {
+	plainOnly(t)
 	for _, scene := range scenes() {
 		t.Run(scene.name, func(t *testing.T) {
 			t.Parallel()
@@ -124,14 +122,13 @@ func TestScreensFit(t *testing.T) {
 					checkFrame(t, d)
 				})
 			}
-			if !testing.Short() {
-				t.Run("made-at-24x6", func(t *testing.T) { checkFrame(t, scene.make(t, 24, 6)) })
-			}
+			t.Run("made-at-24x6", func(t *testing.T) { checkFrame(t, scene.make(t, 24, 6)) })
 		})
 	}
 }
 
 func TestGoldenThemes(t *testing.T) {
+	plainOnly(t)
 	for _, theme := range ui.Themes() {
 		d := drive(t, saved(), 80, 24, func(o *Options) { o.Theme = theme })
 		d.press("enter j j tab j j j enter")
@@ -140,6 +137,7 @@ func TestGoldenThemes(t *testing.T) {
 }
 
 func TestGoldenThemesOfExplore(t *testing.T) {
+	plainOnly(t)
 	for _, theme := range []string{"dark", "light", "mono"} {
 		for view, keys := range map[string]string{"tasks": "3 v j l", "map": "3 m l", "siblings": "3 j j s"} {
 			d := drive(t, saved(), 80, 24, func(o *Options) { o.Theme = theme })

@@ -120,6 +120,7 @@ func poisoned(text string) *memory {
 // TestHostileTextOnEveryScreen puts each hostile text into every field and goes
 // through all screens and panes.
 func TestHostileTextOnEveryScreen(t *testing.T) {
+	plainOnly(t)
 	for name, text := range hostileTexts(t) {
 		for _, size := range [][2]int{{120, 24}, {46, 14}} {
 			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {

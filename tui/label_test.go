@@ -455,6 +455,7 @@ func TestDisagreements(t *testing.T) {
 }
 
 func TestHostileOnLabelAndJudge(t *testing.T) {
+	plainOnly(t)
 	for name, text := range hostileTexts(t) {
 		t.Run(name, func(t *testing.T) {
 			m := labelMemory()
