@@ -34,7 +34,10 @@ func (s *simulation) plan(ctx context.Context) error {
 		return s.planAll(ctx)
 	}
 	for s.stop == "" && !s.planned && len(s.batches) < batchesInFlight {
-		posed, ok := s.planner.Next(ctx)
+		posed, ok := s.next(ctx)
+		if s.broken(ctx) {
+			return nil
+		}
 		if s.nextIn < len(s.stored) {
 			posed, ok = s.stored[s.nextIn], true // what is on disk is the run; the planner only moves on
 		} else if ok {
@@ -54,6 +57,40 @@ func (s *simulation) plan(ctx context.Context) error {
 	return nil
 }
 
+// next is the planner's next batch. A writer may take its time over it, so that a stop
+// or an abort breaks it off.
+func (s *simulation) next(ctx context.Context) (posed []record.Posed, ok bool) {
+	ctx, ledger := withLedger(ctx)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	came := make(chan any) // a fault of the planner's, or nil
+	s.workers.Go(func() {
+		defer func() { came <- recover() }()
+		posed, ok = s.planner.Next(ctx)
+	})
+	signal := s.control.signal()
+	for waiting := true; waiting; {
+		select {
+		case fault := <-came:
+			if waiting = false; fault != nil {
+				panic(fault) // where the story's own faults are heard
+			}
+		case <-signal:
+			if s.control.stopped() {
+				stop()
+			}
+			defer s.control.note() // the loop reads what was asked for
+		}
+	}
+	besides := &s.run.Counts.Spent.Besides
+	*besides = besides.Plus(ledger.sum().Total())
+	return posed, ok
+}
+
+// broken says that planning was broken off, so that what the planner said last is not its
+// last word. The loop then hears why.
+func (s *simulation) broken(ctx context.Context) bool { return ctx.Err() != nil || s.control.stopped() }
+
 // warnFewHeldOut says, before anything is spent, that there will be too few
 // held-out tasks for a comparison to say anything.
 func (s *simulation) warnFewHeldOut() {
@@ -69,13 +106,16 @@ func (s *simulation) warnFewHeldOut() {
 }
 
 func (s *simulation) planAll(ctx context.Context) error {
-	s.planned = true
 	var batches [][]record.Posed
 	var all []record.Posed
-	for posed, ok := s.planner.Next(ctx); ok; posed, ok = s.planner.Next(ctx) {
+	for posed, ok := s.next(ctx); ok; posed, ok = s.next(ctx) {
 		batches = append(batches, posed)
 		all = append(all, posed...)
 	}
+	if s.broken(ctx) {
+		return nil
+	}
+	s.planned = true
 	if len(s.stored) > 0 {
 		batches = s.stored // what is on disk is the run; the planner now knows what to report of it
 	} else if err := s.engine.Sink.CommitTasks(ctx, s.run.ID, all); err != nil {

@@ -92,6 +92,9 @@ func (e *Engine) judgeOnRows(ctx context.Context, run *record.Run, p *plan, roll
 	if len(missing) == 0 {
 		return nil
 	}
+	if err := e.ready(ctx, p); err != nil {
+		return err
+	}
 	if err := e.journalJudge(ctx, run, r.scorer, p); err != nil {
 		return err
 	}

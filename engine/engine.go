@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"assay/engine/model"
 	"assay/engine/record"
 	"assay/engine/rollout"
 )
@@ -25,6 +26,8 @@ type Engine struct {
 	// Masker takes the values of known keys out of what is told and kept; it learns
 	// those that a recipe hands to its programs. nil masks nothing.
 	Masker *record.Masker
+	// Cache keeps answers of models whose recipe asks for that; nil keeps none.
+	Cache model.Cache
 	// Functions are the Go agents that a recipe's agent.function may name.
 	Functions map[string]rollout.Agent
 }

@@ -58,28 +58,29 @@ type simulation struct {
 	stored   [][]record.Posed               // batches that are on disk already
 	past     map[record.Key]*record.Outcome // rollouts that are on disk already, counted
 
-	ready    []job
-	batches  map[int]*batch
-	posed    []record.Posed
-	tally    world.Tally     // how calls of each tool went
-	back     map[string]bool // tasks of which a rollout came back
-	nextIn   int             // the batch to plan next
-	nextOut  int             // the batch to close next
-	planned  bool
-	counted  bool // held-out tasks were counted
-	compared bool // a comparison is to read them
-	inFlight map[string]context.CancelCauseFunc
-	waiting  []finished // finished, not yet given to the committer
-	writing  bool
-	started  int // rollouts begun, those on disk included: what a budget counts
-	spent    record.Usage
-	answered int         // rollouts that came back with a reply
-	silent   int         // of those, without a word or a call
-	failed   int         // rollouts that the agent lost
-	blocked  record.Text // the first error of a rollout that the agent lost
-	stop     record.StopReason
-	graceEnd <-chan time.Time
-	savedAt  time.Time // when the progress was last saved
+	ready     []job
+	batches   map[int]*batch
+	posed     []record.Posed
+	tally     world.Tally     // how calls of each tool went
+	back      map[string]bool // tasks of which a rollout came back
+	nextIn    int             // the batch to plan next
+	nextOut   int             // the batch to close next
+	planned   bool
+	counted   bool // held-out tasks were counted
+	compared  bool // a comparison is to read them
+	inFlight  map[string]context.CancelCauseFunc
+	waiting   []finished // finished, not yet given to the committer
+	writing   bool
+	started   int                                   // rollouts begun, those on disk included: what a budget counts
+	elsewhere record.Usage                          // what the story's other runs used up
+	carried   map[record.Key]record.RolloutSpending // of rows that are made again
+	answered  int                                   // rollouts that came back with a reply
+	silent    int                                   // of those, without a word or a call
+	failed    int                                   // rollouts that the agent lost
+	blocked   record.Text                           // the first error of a rollout that the agent lost
+	stop      record.StopReason
+	graceEnd  <-chan time.Time
+	savedAt   time.Time // when the progress was last saved
 
 	finishedCh  chan finished
 	refusedCh   chan refusal // no rollout after this one could get past it
@@ -103,14 +104,16 @@ type job struct {
 type finished struct {
 	group   *group
 	outcome record.Outcome
-	fault   error // a fault of the program, not of the agent
+	spent   record.Usage // by this time it was made
+	fault   error        // a fault of the program, not of the agent
 }
 
-// refusal is a lost rollout that stops its run: a refused key, a wrong address, a program
+// refusal is an error in a rollout that stops its run: a refused key, a wrong address, a program
 // that does not start.
 type refusal struct {
 	rolloutID string
 	reason    record.StopReason
+	err       error
 }
 
 // errAborted and errStoppedByHand are why a worker's context ends.
@@ -124,7 +127,7 @@ var (
 func (s *simulation) simulate(ctx context.Context) (record.StopReason, error) {
 	s.batches, s.inFlight = map[int]*batch{}, map[string]context.CancelCauseFunc{}
 	s.refusedCh = make(chan refusal, 1)
-	s.runner.Hooks.Lost = s.lost
+	s.runner.Hooks.Lost = s.refuse
 	s.finishedCh, s.commitCh, s.committedCh = make(chan finished), make(chan commitment, 1), make(chan committed, 1)
 	work, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
@@ -176,6 +179,9 @@ func (s *simulation) loop(ctx, work context.Context, abort context.CancelCauseFu
 		case r := <-s.refusedCh:
 			s.halt(r.reason)
 			s.refused = &r
+			if s.blocked == "" {
+				s.blocked = record.Text(r.err.Error())
+			}
 		case <-signal:
 		case <-s.graceEnd:
 			abort(errAborted)
@@ -187,15 +193,16 @@ func (s *simulation) loop(ctx, work context.Context, abort context.CancelCauseFu
 	}
 }
 
-// lost hears a worker's lost rollout; what no rollout after it could get past
-// (a refused key, a wrong address) stops the run.
-func (s *simulation) lost(rolloutID string, err error) {
-	var a *record.AgentError
-	if errors.As(err, &a) && a.Stop != "" {
-		select {
-		case s.refusedCh <- refusal{rolloutID, a.Stop}:
-		default: // the first one is on its way
-		}
+// refuse hears a worker's error; one that no rollout after it could get past (a refused
+// key, a wrong address) stops the run.
+func (s *simulation) refuse(rolloutID string, err error) {
+	reason := stopOf(err)
+	if reason == "" {
+		return
+	}
+	select {
+	case s.refusedCh <- refusal{rolloutID, reason, err}:
+	default: // the first one is on its way
 	}
 }
 
@@ -269,19 +276,6 @@ func (s *simulation) begin(ctx context.Context, want asked) {
 	}
 }
 
-// exhausted says which budget is spent, "" for none.
-func (s *simulation) exhausted() record.StopReason {
-	switch {
-	case s.settings.Budget > 0 && s.started >= s.settings.Budget:
-		return record.StoppedBudget
-	case s.settings.MaxTokens > 0 && s.spent.InputTokens+s.spent.OutputTokens >= s.settings.MaxTokens:
-		return record.StoppedTokens
-	case s.settings.MaxCost > 0 && s.spent.Cost >= s.settings.MaxCost:
-		return record.StoppedCost
-	}
-	return ""
-}
-
 func (s *simulation) start(ctx context.Context, j job) {
 	key := record.Key{TaskID: j.group.posed.Task.ID, EvalRun: j.group.evalRun, K: j.k}
 	id := record.RolloutID(s.run.ID, key)
@@ -298,13 +292,14 @@ func (s *simulation) start(ctx context.Context, j job) {
 			}
 			s.finishedCh <- f
 		}()
-		f.outcome = s.attempt(ctx, j, key)
+		f.outcome, f.spent = s.attempt(ctx, j, key)
 	})
 }
 
-// attempt is what a worker does: the rollout, then its grades.
-func (s *simulation) attempt(ctx context.Context, j job, key record.Key) record.Outcome {
-	o := record.Outcome{Rollout: s.runner.Run(ctx, s.run.ID, *j.group.posed, key.EvalRun, key.K)}
+// attempt is what a worker does: the rollout, then its grades. spent is what they used up.
+func (s *simulation) attempt(ctx context.Context, j job, key record.Key) (o record.Outcome, spent record.Usage) {
+	ctx, ledger := withLedger(ctx)
+	o = record.Outcome{Rollout: s.runner.Run(ctx, s.run.ID, *j.group.posed, key.EvalRun, key.K)}
 	r := &o.Rollout
 	if r.Status == record.StatusAborted && context.Cause(ctx) == errStoppedByHand {
 		r.Status, r.Cause, r.Error, r.EndedBy = record.StatusLost, record.CauseInterrupted, record.Text(errStoppedByHand.Error()), record.EndedByError
@@ -315,10 +310,13 @@ func (s *simulation) attempt(ctx context.Context, j job, key record.Key) record.
 			r.Status, r.Cause = record.StatusAborted, record.CauseInterrupted // its grade was cut short, so it is not done
 		}
 	}
+	s.refuse(r.ID, ledger.refusal()) // a judge's or a user's too
+	fresh := ledger.of(r)
+	r.SetSpending(fresh.Plus(s.carried[key]))
 	// Not before the grades, which a key that was written out is a fault to; and what
 	// the search learns from is what a resume reads back.
 	s.engine.Masker.Outcome(&o)
-	return o
+	return o, fresh.Total()
 }
 
 func (s *simulation) toolsOf(t *record.Task) []record.Tool {
@@ -333,14 +331,11 @@ func (s *simulation) came(f finished) {
 	r := &f.outcome.Rollout
 	delete(s.inFlight, r.ID)
 	s.engine.tell(RolloutReturned{RunID: s.run.ID, RolloutID: r.ID})
-	if r.Status == record.StatusAborted || s.pointless() && r.Status == record.StatusLost && !s.stoppedBy(r.ID) {
+	kept := r.Status != record.StatusAborted && !(s.pointless() && r.Status == record.StatusLost && !s.stoppedBy(r.ID))
+	s.bill(&f, kept)
+	if !kept {
 		s.started--
 		return
-	}
-	if u := r.Usage; u != nil {
-		s.spent.InputTokens += u.InputTokens
-		s.spent.OutputTokens += u.OutputTokens
-		s.spent.Cost += u.Cost
 	}
 	s.waiting = append(s.waiting, f)
 	s.hear(r)

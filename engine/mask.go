@@ -33,10 +33,14 @@ func (r *Recipe) variables() []string {
 			}
 		}
 	}
-	referred(r.Agent.Headers)
+	for _, o := range r.modelOptions() {
+		referred(o.Headers)
+		if o.KeyEnv != "" {
+			names = append(names, o.KeyEnv)
+		}
+	}
 	if r.After != nil && r.After.Agent != nil {
 		names = append(names, r.After.Agent.Env...)
-		referred(r.After.Agent.Headers)
 	}
 	if w := r.Grade.Reward; w != nil && w.Judge != nil {
 		names = append(names, w.Judge.Env...)

@@ -10,6 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/parser"
 
+	"assay/engine/model"
 	"assay/engine/record"
 )
 
@@ -119,11 +120,12 @@ func floatKnob(lo, hi float64, set func(*Recipe, float64)) func(*Recipe, string)
 }
 
 // specKinds are the kinds that a spec such as builtin:NAME begins with.
-var specKinds = []string{"builtin", "openai", "anthropic", "ollama", "vllm"}
+var specKinds = append([]string{"builtin"}, model.Providers()...)
 
 // readSpec reads a spec, KIND:NAME or the mapping of the recipe in YAML, into
-// what into points to. builtin is called with the name of a builtin one.
-func readSpec(text string, into any, builtin func(name string)) error {
+// what into points to. builtin is called with the name of a builtin one, model with the
+// spec of a model.
+func readSpec(text string, into any, builtin, model func(string)) error {
 	file, err := parser.ParseBytes([]byte(text), 0)
 	if err != nil || len(file.Docs) != 1 || file.Docs[0].Body == nil {
 		return fmt.Errorf("%q is neither KIND:NAME nor a mapping", text)
@@ -143,7 +145,8 @@ func readSpec(text string, into any, builtin func(name string)) error {
 		builtin(name)
 		return nil
 	case slices.Contains(specKinds, kind):
-		return fmt.Errorf("%s: model specs are not part of this version; use builtin:NAME, or a mapping such as {command: [program]}", text)
+		model(text)
+		return nil
 	}
 	return fmt.Errorf("%q is no kind of spec%s", kind, didYouMean(kind, specKinds))
 }
@@ -159,15 +162,15 @@ func cutSpec(text string) (kind, name string, found bool) {
 
 func parseAgentSpec(text string) (AgentSpec, error) {
 	var spec AgentSpec
-	err := readSpec(text, &spec, func(name string) { spec.Builtin = name })
+	err := readSpec(text, &spec, func(name string) { spec.Builtin = name }, func(text string) { spec.Model = text })
 	return spec, err
 }
 
-// ParseJudgeSpec reads what --judge takes: builtin:NAME, or the mapping of the
-// recipe's grade.reward.judge.
+// ParseJudgeSpec reads what --judge takes: builtin:NAME, a model such as openai:MODEL, or
+// the mapping of the recipe's grade.reward.judge.
 func ParseJudgeSpec(text string) (*JudgeSpec, error) {
 	spec := &JudgeSpec{}
-	err := readSpec(text, spec, func(name string) { spec.Builtin = name })
+	err := readSpec(text, spec, func(name string) { spec.Builtin = name }, func(text string) { spec.Model = text })
 	return spec, err
 }
 

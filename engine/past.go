@@ -14,21 +14,26 @@ import (
 type pastRows struct {
 	rows  map[record.Key]*record.Outcome
 	retry int // lost ones that a resume makes again
+	// spent is what all of them used up, again what those did that are made again.
+	spent record.Usage
+	again map[record.Key]record.RolloutSpending
 }
 
 // past reads what a run has. Rollouts that infrastructure or an interruption
 // lost are made again; a rollout that the agent lost is its result. feedback says that
 // a search will read what the agent did.
 func (e *Engine) past(ctx context.Context, run *record.Run, feedback bool) (*pastRows, error) {
-	p := &pastRows{rows: map[record.Key]*record.Outcome{}}
+	p := &pastRows{rows: map[record.Key]*record.Outcome{}, again: map[record.Key]record.RolloutSpending{}}
 	q := record.SampleQuery{Statuses: []record.Status{record.StatusDone, record.StatusLost}}
 	for sample, err := range e.Source.Samples(ctx, run.ID, q) {
 		if err != nil {
 			return nil, err
 		}
 		o := sample.Outcome
+		p.spent = p.spent.Plus(o.Rollout.Spending().Total())
 		if o.Rollout.Status == record.StatusLost && o.Rollout.Cause.Retried() {
 			p.retry++
+			p.again[o.Rollout.Key] = o.Rollout.Spending()
 			continue
 		}
 		if !feedback {

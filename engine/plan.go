@@ -17,6 +17,7 @@ import (
 	"assay/engine/cover"
 	"assay/engine/delta"
 	"assay/engine/grade"
+	"assay/engine/model"
 	"assay/engine/record"
 	"assay/engine/rollout"
 )
@@ -31,10 +32,16 @@ type plan struct {
 	array      cover.Array
 	exclusions []cover.Exclusion
 	grader     *grade.Grader
+	reward     *grade.RewardConfig // nil where the recipe has none
 	before     *arm
-	after      *arm // nil without a changed arm
+	after      *arm     // nil without a changed arm
+	writer     *backend // nil where the template writes
+	user       *backend // nil where users are scripted
 	warnings   []record.Warning
 	closers    []func()
+	backends   []*backend
+	readying   []readying     // what is left to do before somebody else is asked
+	traffic    *model.Traffic // what all models share; nil until they are ready
 }
 
 // arm is one agent as one side of the story runs it.
@@ -52,12 +59,14 @@ type arm struct {
 
 // prepare resolves a recipe. The caller closes the plan.
 func (e *Engine) prepare(r *Recipe) (*plan, error) {
+	e.learn(r.variables())
 	p := &plan{recipe: r, settings: r.Settings()}
 	if err := e.resolve(p); err != nil {
 		p.close()
 		return nil, r.locate(err)
 	}
 	p.warnings = append(p.warnings, p.notPlayed()...)
+	p.warnings = append(p.warnings, p.sameModelWarnings()...)
 	return p, nil
 }
 
@@ -121,7 +130,10 @@ func (e *Engine) resolve(p *plan) error {
 	if err := p.checkMetrics(); err != nil {
 		return err
 	}
-	if p.before, err = e.newArm(p, p.recipe.Agent, record.Text(p.recipe.SystemPrompt), nil); err != nil {
+	if err := e.speakers(p); err != nil {
+		return err
+	}
+	if p.before, err = e.newArm(p, "agent", p.recipe.Agent, record.Text(p.recipe.SystemPrompt), nil); err != nil {
 		return err
 	}
 	a := p.recipe.After
@@ -130,8 +142,9 @@ func (e *Engine) resolve(p *plan) error {
 	}
 	spec, prompt := p.recipe.Agent, record.Text(p.recipe.SystemPrompt)
 	var tools []record.Tool
+	key := "agent"
 	if a.Agent != nil {
-		spec = *a.Agent
+		key, spec = "after.agent", *a.Agent
 	}
 	if a.SystemPrompt != nil {
 		prompt = record.Text(*a.SystemPrompt)
@@ -141,7 +154,7 @@ func (e *Engine) resolve(p *plan) error {
 			return err
 		}
 	}
-	p.after, err = e.newArm(p, spec, prompt, tools)
+	p.after, err = e.newArm(p, key, spec, prompt, tools)
 	return err
 }
 
@@ -237,17 +250,21 @@ func (r *Recipe) locate(err error) error {
 	if !errors.As(err, &k) {
 		return err
 	}
-	p := placed{}
-	if file, err := parser.ParseBytes([]byte(r.Files[RecipeFile]), 0); err == nil && len(file.Docs) > 0 {
-		p.body = file.Docs[0].Body
-	}
 	fix := "mend " + k.key
 	var cause *record.Problem
 	message := k.err
 	if errors.As(k.err, &cause) && cause.Fix != "" {
 		fix, message = cause.Fix, errors.New(cause.Message)
 	}
-	return p.problem(k.key, message.Error(), fix)
+	return r.placed().problem(k.key, message.Error(), fix)
+}
+
+// placed is the recipe's text with its places.
+func (r *Recipe) placed() placed {
+	if file, err := parser.ParseBytes([]byte(r.Files[RecipeFile]), 0); err == nil && len(file.Docs) > 0 {
+		return placed{file.Docs[0].Body}
+	}
+	return placed{}
 }
 
 // newRun is a run of this plan that nothing has been done of yet.
@@ -256,8 +273,10 @@ func (p *plan) newRun(e *Engine, role string, a *arm) *record.Run {
 	config, err := record.Marshal(struct {
 		Settings Settings    `json:"settings"`
 		Agent    AgentSpec   `json:"agent"`
+		Writer   Speaker     `json:"writer"`
+		User     Speaker     `json:"user"`
 		Reward   *RewardSpec `json:"reward"`
-	}{p.settings, a.spec, r.Grade.Reward})
+	}{p.settings, a.spec, r.Simulate.Writer, r.Simulate.User, r.Grade.Reward})
 	if err != nil { // a recipe's values came from YAML, so they are plain
 		config = json.RawMessage("null")
 	}
@@ -298,7 +317,7 @@ func programOf(a AgentSpec) string {
 	case a.Function != "":
 		return "go:" + a.Function
 	}
-	return ""
+	return a.Model + a.HTTP // one of them
 }
 
 // batchesOf splits a run's tasks by batch.

@@ -54,18 +54,16 @@ type AgentSpec struct {
 
 	ToolsBy string `yaml:"tools_by" json:"tools_by,omitempty"`
 	// MCP serves each rollout's world over MCP: true, :PORT or HOST:PORT.
-	MCP          Listen            `yaml:"mcp" json:"mcp,omitempty"`
-	Version      string            `yaml:"version" json:"version,omitempty"`
-	Env          []string          `yaml:"env" json:"env,omitempty"`
-	Checkpoint   string            `yaml:"checkpoint" json:"checkpoint,omitempty"`
-	TrainingSeed *int64            `yaml:"training_seed" json:"training_seed,omitempty"`
-	Timeout      *Duration         `yaml:"timeout" json:"timeout,omitempty"`
-	MaxTurns     *int              `yaml:"max_turns" json:"max_turns,omitempty"`
-	MaxTokens    *int              `yaml:"max_tokens" json:"max_tokens,omitempty"`
-	Temperature  *float64          `yaml:"temperature" json:"temperature,omitempty"`
-	Extra        map[string]any    `yaml:"extra" json:"extra,omitempty"`
-	Headers      map[string]string `yaml:"headers" json:"headers,omitempty"`
-	Price        map[string]any    `yaml:"price" json:"price,omitempty"`
+	MCP          Listen    `yaml:"mcp" json:"mcp,omitempty"`
+	Version      string    `yaml:"version" json:"version,omitempty"`
+	Env          []string  `yaml:"env" json:"env,omitempty"`
+	Checkpoint   string    `yaml:"checkpoint" json:"checkpoint,omitempty"`
+	TrainingSeed *int64    `yaml:"training_seed" json:"training_seed,omitempty"`
+	Timeout      *Duration `yaml:"timeout" json:"timeout,omitempty"` // of one reply
+	MaxTurns     *int      `yaml:"max_turns" json:"max_turns,omitempty"`
+	// Of the options an endpoint takes the headers and a builtin its extra; the rest are
+	// a model's.
+	ModelOptions `yaml:",inline"`
 }
 
 // ToolsSpec is a file of tool schemas, an MCP server that lists them, or the
@@ -91,8 +89,8 @@ type Simulate struct {
 	Exclude     []string            `yaml:"exclude"`
 	Seeds       []SeedAsk           `yaml:"seeds"`
 	Holdout     *float64            `yaml:"holdout"`
-	Writer      string              `yaml:"writer"`
-	User        string              `yaml:"user"`
+	Writer      Speaker             `yaml:"writer"`
+	User        Speaker             `yaml:"user"`
 	LogProbs    bool                `yaml:"logprobs"`
 	Concurrency *int                `yaml:"concurrency"`
 	Budget      *int                `yaml:"budget"`
@@ -144,6 +142,8 @@ type JudgeSpec struct {
 	Timeout *Duration `yaml:"timeout" json:"timeout,omitempty"`
 	// Scale maps a judge's ratings to rewards: [1, 5], or a reward for each rating.
 	Scale *FreeForm `yaml:"scale" json:"scale,omitempty"`
+	// Of the options an endpoint takes the headers; the rest are a model's.
+	ModelOptions `yaml:",inline"`
 }
 
 // CutSpec is one training file: a target, or {for, format}.

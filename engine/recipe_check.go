@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -12,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"assay/engine/record"
+	"assay/engine/rollout"
 	"assay/engine/stats"
 )
 
@@ -20,16 +22,36 @@ import (
 type placed struct{ body ast.Node }
 
 func (p placed) problem(key, message, fix string) error {
-	where := RecipeFile
-	if p.body != nil {
+	return &record.Problem{Code: "bad_recipe", Message: key + ": " + message, Where: p.where(key), Fix: fix}
+}
+
+// where is the place of a key's value; of one that was not written, that of what it would
+// stand in.
+func (p placed) where(key string) string {
+	for p.body != nil && key != "" {
 		if at, err := yaml.PathString("$." + key); err == nil {
 			if n, err := at.FilterNode(p.body); err == nil && n != nil && n.GetToken() != nil {
 				pos := beginning(n).GetToken().Position
-				where = fmt.Sprintf("%s:%d:%d", RecipeFile, pos.Line, pos.Column)
+				return fmt.Sprintf("%s:%d:%d", RecipeFile, pos.Line, pos.Column)
 			}
 		}
+		key = key[:max(0, strings.LastIndexByte(key, '.'))]
 	}
-	return &record.Problem{Code: "bad_recipe", Message: key + ": " + message, Where: where, Fix: fix}
+	return RecipeFile
+}
+
+// refused is the error of a step about the value of a key: its words, and its fix where
+// it has one.
+func (p placed) refused(key string, err error, fix string) error {
+	message := err.Error()
+	var known *record.Problem
+	if errors.As(err, &known) {
+		message = known.Message
+		if known.Fix != "" {
+			fix = known.Fix
+		}
+	}
+	return p.problem(key, message, fix)
 }
 
 // beginning is the node that stands first in n: a mapping's own token is the
@@ -98,8 +120,8 @@ func (r *Recipe) check(body ast.Node) error {
 		p.agent("agent", &r.Agent),
 		p.oneOf("simulate.mode", string(r.Simulate.Mode), "eval", "rl", "sft", "explore"),
 		p.oneOf("simulate.array", r.Simulate.Array, "stable", "smallest"),
-		p.oneOf("simulate.writer", r.Simulate.Writer, "template"),
-		p.oneOf("simulate.user", r.Simulate.User, "scripted"),
+		p.speaker("simulate.writer", &r.Simulate.Writer, "template"),
+		p.speaker("simulate.user", &r.Simulate.User, rollout.UserScripted),
 		p.oneOf("grade.conduct", r.Grade.Conduct, "mark", "gate", "off"),
 		p.within("simulate.situations", r.Simulate.Situations, 1, maxSituations),
 		p.within("simulate.phrasings", r.Simulate.Phrasings, 1, maxPhrasings),
@@ -175,19 +197,39 @@ func (p placed) agent(key string, a *AgentSpec) error {
 		return p.problem(key, "no agent is named", "write builtin: seeded, or command: [program, argument]")
 	case named > 1:
 		return p.problem(key, "more than one agent is named", "keep one of builtin, command, http, model, function")
-	case a.HTTP != "" || a.Model != "":
-		return p.problem(key, "HTTP and model agents are not part of this version", "use command: with a program that calls the endpoint, or builtin: seeded")
 	case len(a.Command) > 0 && a.Command[0] == "":
 		return p.problem(key+".command", "the program's name is empty", "write command: [program, argument]")
-	case a.MCP != "" && (a.ToolsBy == string(record.ToolsByAgent) || a.Builtin != ""):
+	case a.MCP != "" && (a.ToolsBy == string(record.ToolsByAgent) || a.Builtin != "" || a.Model != ""):
 		return p.problem(key+".mcp", "only an agent whose tools the world answers, from outside, can call it over MCP", "delete the line, or write tools_by: world and name a command")
-	case a.ToolsBy == string(record.ToolsByAgent) && a.Builtin != "":
-		return p.problem(key+".tools_by", "the builtin agent has no tools of its own", "write tools_by: world, or delete the line")
+	case a.ToolsBy == string(record.ToolsByAgent) && (a.Builtin != "" || a.Model != ""):
+		return p.problem(key+".tools_by", "a builtin agent and a model have no tools of their own", "write tools_by: world, or delete the line")
 	}
-	if err := p.oneOf(key+".tools_by", a.ToolsBy, string(record.ToolsByWorld), string(record.ToolsByAgent)); err != nil {
-		return err
+	for _, err := range []error{
+		p.agentOptions(key, a),
+		p.oneOf(key+".tools_by", a.ToolsBy, string(record.ToolsByWorld), string(record.ToolsByAgent)),
+		p.within(key+".max_turns", a.MaxTurns, 1, 1000),
+	} {
+		if err != nil {
+			return err
+		}
 	}
-	return p.within(key+".max_turns", a.MaxTurns, 1, 1000)
+	return nil
+}
+
+// agentOptions checks what is written beside the kind of an agent.
+func (p placed) agentOptions(key string, a *AgentSpec) error {
+	switch {
+	case a.Model != "":
+		return p.model(key, a.Model, &a.ModelOptions)
+	case a.HTTP != "":
+		if err := p.endpoint(key+".http", a.HTTP); err != nil {
+			return err
+		}
+		return p.modelOnly(key, &a.ModelOptions, "headers")
+	case a.Builtin != "":
+		return p.modelOnly(key, &a.ModelOptions, "extra")
+	}
+	return p.modelOnly(key, &a.ModelOptions)
 }
 
 func (p placed) reward(r *RewardSpec, markers map[string]string) error {
@@ -220,12 +262,31 @@ func (p placed) reward(r *RewardSpec, markers map[string]string) error {
 		switch {
 		case kinds != 1:
 			return p.problem("grade.reward.judge", "a judge is exactly one of model, command, http and builtin", "keep one of them")
-		case j.Model != "" || j.HTTP != "":
-			return p.problem("grade.reward.judge", "model and HTTP judges are not part of this version", "use command: with a program that calls the endpoint, or builtin: fair")
 		}
-		return p.oneOf("grade.reward.judge.builtin", j.Builtin, "fair", "crooked")
+		return p.judge("grade.reward.judge", j)
 	}
 	return nil
+}
+
+// judge checks what is written beside the kind of a judge.
+func (p placed) judge(key string, j *JudgeSpec) error {
+	switch {
+	case j.Model != "" && j.Rubric == "":
+		return p.problem(key, "a model judges by a rubric, and there is none", "write rubric: rubric.md, with numbered criteria")
+	case j.Model != "" && j.Temperature != nil && *j.Temperature != 0:
+		return p.problem(key+".temperature", "a judge is asked at temperature 0, so that equal questions get equal answers", "delete the line")
+	case j.Model != "":
+		return p.model(key, j.Model, &j.ModelOptions)
+	case j.HTTP != "":
+		if err := p.endpoint(key+".http", j.HTTP); err != nil {
+			return err
+		}
+		return p.modelOnly(key, &j.ModelOptions, "headers")
+	}
+	if err := p.modelOnly(key, &j.ModelOptions); err != nil {
+		return err
+	}
+	return p.oneOf(key+".builtin", j.Builtin, "fair", "crooked")
 }
 
 func (p placed) after(r *Recipe) error {
@@ -245,8 +306,13 @@ var secretShapes = regexp.MustCompile(`\b(sk-[A-Za-z0-9_-]{16,}|ghp_[A-Za-z0-9]{
 
 func (r *Recipe) checkSecrets() error {
 	fields := append([]string{r.SystemPrompt}, r.Agent.Command...)
-	for _, h := range r.Agent.Headers {
-		fields = append(fields, h)
+	for _, o := range r.modelOptions() {
+		fields = append(fields, o.KeyEnv)
+		fields = append(fields, o.KeyCommand...)
+		fields = slices.AppendSeq(fields, maps.Values(o.Headers))
+		for _, v := range o.Extra {
+			fields = append(fields, fmt.Sprint(v))
+		}
 	}
 	for _, k := range r.toolSpecs() {
 		if k.spec != nil && k.spec.MCP != nil {
@@ -254,9 +320,6 @@ func (r *Recipe) checkSecrets() error {
 			fields = append(fields, k.spec.MCP.Command...)
 			fields = slices.AppendSeq(fields, maps.Values(k.spec.MCP.Headers))
 		}
-	}
-	for _, v := range r.Agent.Extra {
-		fields = append(fields, fmt.Sprint(v))
 	}
 	for _, f := range fields {
 		if secretShapes.MatchString(f) {

@@ -287,9 +287,9 @@ func asMapping(n ast.Node, at string) (*ast.MappingNode, error) {
 
 func checkStructKeys(m *ast.MappingNode, t reflect.Type, at string) error {
 	fields := map[string]reflect.Type{}
-	for i := range t.NumField() {
-		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); name != "" && name != "-" {
-			fields[name] = t.Field(i).Type
+	for _, f := range reflect.VisibleFields(t) { // the keys of an embedded struct stand beside its own
+		if name, _, _ := strings.Cut(f.Tag.Get("yaml"), ","); name != "" && name != "-" {
+			fields[name] = f.Type
 		}
 	}
 	known := make([]string, 0, len(fields))

@@ -54,6 +54,9 @@ func (e *Engine) Grade(ctx context.Context, runID string, o GradeOptions) (*Grad
 	if scorer == "" {
 		return nil, record.Problemf("no_reward", "name a judge with --judge, or write grade.reward in a recipe", "run %s has no reward to grade by", runID)
 	}
+	if err := e.ready(ctx, p); err != nil {
+		return nil, err
+	}
 	if err := e.keepRubrics(ctx, run, p.recipe.rubric()); err != nil {
 		return nil, err
 	}
@@ -87,6 +90,7 @@ func (e *Engine) regrader(run *record.Run, judge *JudgeSpec) (*plan, error) {
 	}
 	p := &plan{recipe: r, settings: r.Settings()}
 	p.settings.PassThreshold = run.PassThreshold
+	e.learn(r.variables())
 	if p.grader, err = e.newGrader(p); err != nil {
 		p.close()
 		return nil, err

@@ -161,6 +161,9 @@ func (e *Engine) attemptAgain(ctx context.Context, run *record.Run, s *record.Sa
 	if a.filesHash != run.FilesHash {
 		report.Warnings = append(report.Warnings, record.Warning{Code: "agent_changed", Text: "the agent's files have changed since the run: what differs may be their doing", Fix: "put the files back"})
 	}
+	if err := e.ready(ctx, p); err != nil {
+		return err
+	}
 	quiet := *e
 	quiet.Observe = nil // the run's own rollout of this id is not running
 	runner := (&story{engine: &quiet, plan: p}).runner(run, a)

@@ -27,8 +27,8 @@ func TestRewardOfARecipe(t *testing.T) {
 			t.Errorf("%s: %v", reward, err)
 			continue
 		}
-		c, closer, err := (&Engine{}).reward(t.TempDir(), spec)
-		if err != nil || closer != nil {
+		c, err := (&Engine{}).reward(&plan{recipe: &Recipe{}}, spec)
+		if err != nil {
 			t.Errorf("%s: %v", reward, err)
 			continue
 		}
@@ -51,7 +51,7 @@ func TestRewardOfARecipe(t *testing.T) {
 	} {
 		spec, err := parse(reward)
 		if err == nil {
-			_, _, err = (&Engine{}).reward(t.TempDir(), spec)
+			_, err = (&Engine{}).reward(&plan{recipe: &Recipe{}}, spec)
 		}
 		if err == nil || !strings.HasPrefix(err.Error(), RecipeFile+": grade.reward.judge: ") || !strings.Contains(err.Error(), part) {
 			t.Errorf("%s: error %v lacks %q", reward, err, part)

@@ -62,6 +62,9 @@ func (e *Engine) TryRubric(ctx context.Context, runID, rubric string, observe fu
 		return nil, err
 	}
 	defer p.close()
+	if err := e.ready(ctx, p); err != nil {
+		return nil, err
+	}
 	b, err := e.newBench(ctx, run)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -52,6 +53,9 @@ func (e *Engine) Run(ctx context.Context, r *Recipe, opts Options, control *Cont
 		return nil, r.locate(err)
 	}
 	run.Warnings = append(run.Warnings, p.warnings...)
+	if err := e.ready(ctx, p); err != nil {
+		return nil, err
+	}
 	if err := e.Sink.CreateRun(ctx, run); err != nil {
 		return nil, err
 	}
@@ -72,6 +76,28 @@ type ResumeOptions struct {
 	Force bool
 	// Out is the folder for training files.
 	Out string
+	// Overrides are new values of the knobs that bound a run and change no result:
+	// budget, max-tokens, max-cost and concurrency. They are stored with the run.
+	Overrides Overrides
+}
+
+// bounds are the knobs that a resume may set anew.
+var bounds = []string{"budget", "max-tokens", "max-cost", "concurrency"}
+
+// rebound gives a run new bounds.
+func rebound(run *record.Run, o Overrides) error {
+	with := maps.Clone(run.Overrides)
+	for name, value := range o {
+		if !slices.Contains(bounds, name) {
+			return record.Problemf("bad_flag", "start a new run to change it", "--%s would make another run of this one%s", name, didYouMean(name, bounds))
+		}
+		if with == nil {
+			with = map[string]string{}
+		}
+		with[name] = value
+	}
+	run.Overrides = with
+	return nil
 }
 
 // Resume goes on with a story by the recipe that is stored with its first run:
@@ -90,6 +116,9 @@ func (e *Engine) Resume(ctx context.Context, runID string, opts ResumeOptions, c
 	}
 	if run.Role == record.RoleImport {
 		return nil, record.Problemf("not_resumable", "run a recipe to make new rollouts", "run %s was imported: there is nothing to go on with", run.ID)
+	}
+	if err := rebound(run, opts.Overrides); err != nil {
+		return nil, err
 	}
 	p, err := e.prepareStored(run)
 	if err != nil {
@@ -113,6 +142,9 @@ func (s *story) resumeRun(ctx context.Context, run *record.Run, a *arm, stage St
 		return nil
 	}
 	if err := s.sameFiles(run, a); err != nil {
+		return err
+	}
+	if err := s.engine.ready(ctx, s.plan); err != nil {
 		return err
 	}
 	if err := s.engine.Sink.ReopenRun(ctx, run.ID); err != nil {
@@ -294,6 +326,9 @@ func (s *story) partRun(ctx context.Context, run, tasksOf *record.Run, children 
 		if err := s.sameFiles(run, a); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.engine.ready(ctx, s.plan); err != nil {
+		return nil, err
 	}
 	part := s.plan.newRun(s.engine, role, a)
 	part.Parent, part.PosedBy, part.Mode = run.ID, tasksOf.ID, record.ModeEval

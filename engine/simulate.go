@@ -28,9 +28,14 @@ func (s *story) simulate(ctx context.Context, run *record.Run, a *arm, tasks *ta
 	}
 	defer closed()
 	run.Status, run.StoppedBecause, run.Error = record.RunRunning, "", ""
-	run.Counts = record.Counts{Excluded: tasks.excluded}
+	// What no row tells of is known from the run alone; the rest is counted again.
+	run.Counts = record.Counts{Excluded: tasks.excluded, Spent: record.Spending{Besides: run.Counts.Spent.Besides}}
+	if sim.elsewhere, err = s.elsewhere(ctx, run); err != nil {
+		return err
+	}
 	if past != nil {
-		sim.past = past.rows
+		sim.past, sim.carried = past.rows, past.again
+		run.Counts.Spent.Rows = past.spent
 		run.Warnings = nil // what its numbers say is said of all of them, at its end
 		if run.Role == record.RoleMain {
 			run.Warnings = slices.Clone(s.plan.warnings)
@@ -66,6 +71,10 @@ func (s *story) runner(run *record.Run, a *arm) *rollout.Runner {
 	r := &rollout.Runner{
 		Agent: a.agent, Policy: a.policy, ToolsBy: a.toolsBy, Seed: run.Seed,
 		MaxTurns: a.maxTurns, Timeout: a.timeout, Now: e.Now,
+	}
+	if user := &s.plan.recipe.Simulate.User; s.plan.user != nil {
+		played := &rollout.PlayedUsers{Model: s.plan.user, Temperature: user.Temperature, MaxTokens: or(user.MaxTokens, 0), Timeout: time.Duration(or(user.Timeout, 0))}
+		r.Person, r.UserModel = played.Person, s.plan.user.name()
 	}
 	if e.Observe != nil {
 		r.Hooks.Step = func(rolloutID string, index int, step record.Step) {
@@ -110,9 +119,10 @@ func (s *story) finish(run *record.Run, reason record.StopReason, sim *simulatio
 		add(report.Warnings...)
 		run.Coverage = sim.coverage()
 	}
+	add(s.plan.refusedWarnings()...)
 	add(deadTools(&sim.tally, run.ID)...)
 	add(runWarnings(run)...)
-	if b := s.plan.settings; (b.MaxTokens > 0 || b.MaxCost > 0) && c.Done > 0 && sim.spent == (record.Usage{}) {
+	if b := s.plan.settings; (b.MaxTokens > 0 || b.MaxCost > 0) && c.Done > 0 && c.Spent == (record.Spending{}) {
 		add(record.Warning{Code: "no_usage", Text: "the agent reports no usage, so the budget of tokens and money was not kept", Fix: "have the agent report usage, or bound the run with --budget"})
 	}
 }

@@ -95,12 +95,20 @@ func (p *plan) newSearch(run *record.Run, trained map[string]bool, t *taskSource
 	for _, r := range p.set.References {
 		references[r.Tool] = append(references[r.Tool], r.Argument)
 	}
+	var writer search.Writer
+	if w := p.writer; w != nil {
+		by, err := search.NewModelWriter(search.ModelWriterConfig{Model: w, Name: w.name(), Seed: run.Seed, Temperature: p.recipe.Simulate.Writer.Temperature, MaxTokens: or(p.recipe.Simulate.Writer.MaxTokens, 0)})
+		if err != nil {
+			return inRecipe("simulate.writer", err)
+		}
+		writer = by
+	}
 	planner, err := search.New(search.Input{
 		Array: p.array, Tools: p.tools, References: references, KnownIDs: ids,
 		Mode: run.Mode, Seed: run.Seed, Situations: p.settings.Situations, Phrasings: p.settings.Phrasings,
 		Given: given, Holdout: p.settings.Holdout, FaultRate: p.settings.FaultRate,
 		ArmWeights: p.settings.ArmWeights, Batch: p.settings.Batch, HardShare: p.settings.HardShare, HardAsked: p.recipe.Simulate.HardShare != nil,
-		PassThreshold: run.PassThreshold, Aim: t.aim, Stored: slices.Concat(t.stored...), Exclude: trained,
+		PassThreshold: run.PassThreshold, Aim: t.aim, Writer: writer, Stored: slices.Concat(t.stored...), Exclude: trained,
 	})
 	if err != nil {
 		return inRecipe("simulate", err)

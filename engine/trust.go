@@ -231,12 +231,8 @@ func (e *Engine) probe(ctx context.Context, run *record.Run) ([]grade.ProbeResul
 		return nil, nil, err
 	}
 	defer p.close()
-	reward, closer, err := e.reward(p.recipe.Dir, p.recipe.Grade.Reward)
-	if err != nil {
+	if err := e.ready(ctx, p); err != nil {
 		return nil, nil, err
-	}
-	if closer != nil {
-		defer closer()
 	}
 	ids, err := e.rowsToProbe(ctx, run)
 	if err != nil {
@@ -249,11 +245,11 @@ func (e *Engine) probe(ctx context.Context, run *record.Run) ([]grade.ProbeResul
 		}
 		cases = append(cases, caseOf(run, s))
 	}
-	probes, err := grade.Probe(ctx, *reward.Judge, cases, run.PassThreshold)
+	probes, err := grade.Probe(ctx, *p.reward.Judge, cases, run.PassThreshold)
 	if err != nil {
 		return nil, nil, err
 	}
-	repeats, err := grade.Rejudge(ctx, *reward.Judge, cases, run.PassThreshold)
+	repeats, err := grade.Rejudge(ctx, *p.reward.Judge, cases, run.PassThreshold)
 	return probes, repeats, err
 }
 

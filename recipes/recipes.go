@@ -6,11 +6,14 @@
 package recipes
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 //go:embed 01-simulate 02-measure
@@ -26,12 +29,16 @@ type Recipe struct {
 	Path  string // below the root of FS: "01-simulate/seeded-agent"
 	// Needs lists the programs that must be on the machine beside Assay.
 	Needs []string
+	// Keys lists the variables of the environment that must hold a key, unless the recipe
+	// is run with another model.
+	Keys []string
 }
 
 // FS gives all embedded files, as they lie in the repository's folder recipes.
 func FS() fs.FS { return files }
 
-// List lists the recipes in the order in which they are to be read.
+// List lists the recipes in the order in which they are to be read: folder by folder,
+// and in each first those that need no key.
 func List() []Recipe {
 	var list []Recipe
 	// The files are part of the binary: reading them cannot fail.
@@ -41,11 +48,14 @@ func List() []Recipe {
 		}
 		return err
 	})
+	slices.SortStableFunc(list, func(a, b Recipe) int {
+		return cmp.Or(strings.Compare(path.Dir(a.Path), path.Dir(b.Path)), min(len(a.Keys), 1)-min(len(b.Keys), 1))
+	})
 	return list
 }
 
-// read takes what a recipe is from the head of its README: the heading, and the
-// programs between backquotes in the line "Needs: ...".
+// read takes what a recipe is from the head of its README: the heading, and in the line
+// "Needs: ..." the programs between backquotes and the variables behind a dollar sign.
 func read(dir string) Recipe {
 	r := Recipe{Name: path.Base(dir), Path: dir}
 	text, _ := files.ReadFile(dir + "/README.md") // the tests see that it is there
@@ -59,10 +69,24 @@ func read(dir string) Recipe {
 					r.Needs = append(r.Needs, part)
 				}
 			}
+			r.Keys = variables(needs)
 			break
 		}
 	}
 	return r
+}
+
+// variables are the names behind the dollar signs of a text.
+func variables(text string) []string {
+	var names []string
+	for _, part := range strings.Split(text, "$")[1:] {
+		end := strings.IndexFunc(part, func(r rune) bool { return r != '_' && !unicode.IsUpper(r) && !unicode.IsDigit(r) })
+		if end < 0 {
+			end = len(part)
+		}
+		names = append(names, part[:end])
+	}
+	return names
 }
 
 // Find gives the recipe of a name, or of a path as in [Recipe].

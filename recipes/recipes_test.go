@@ -22,15 +22,19 @@ func TestListIsInOrder(t *testing.T) {
 			t.Errorf("%+v has no name or no title", r)
 		}
 	}
-	want := []string{"01-simulate/bring-your-own-agent", "01-simulate/seeded-agent", "02-measure/before-and-after", "02-measure/can-the-judge-be-trusted"}
+	want := []string{"01-simulate/bring-your-own-agent", "01-simulate/seeded-agent", "01-simulate/a-model-agent",
+		"02-measure/before-and-after", "02-measure/can-the-judge-be-trusted", "02-measure/compare-judges"}
 	if !slices.Equal(got, want) {
 		t.Errorf("recipes %q, want %q", got, want)
 	}
 	if first := List()[0]; !slices.Equal(first.Needs, []string{"go"}) {
 		t.Errorf("the first recipe needs %q, want go", first.Needs)
 	}
-	if second := List()[1]; len(second.Needs) > 0 {
-		t.Errorf("the seeded agent needs %q, want nothing", second.Needs)
+	if second := List()[1]; len(second.Needs)+len(second.Keys) > 0 {
+		t.Errorf("the seeded agent needs %q and %q, want nothing", second.Needs, second.Keys)
+	}
+	if model, _ := Find("a-model-agent"); !slices.Equal(model.Keys, []string{"OPENAI_API_KEY"}) || len(model.Needs) > 0 {
+		t.Errorf("the model agent needs the keys %q and %q", model.Keys, model.Needs)
 	}
 }
 

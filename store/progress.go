@@ -21,9 +21,13 @@ func (db *DB) SaveProgress(ctx context.Context, runID string, c record.Counts, c
 		if err != nil {
 			return err
 		}
+		spent, err := record.Marshal(c.Spent)
+		if err != nil {
+			return err
+		}
 		n := func(v int) int64 { return int64(v) }
-		err = t.exec(`UPDATE runs SET tasks = ?, held_out = ?, planned = ?, done = ?, graded = ?, passed = ?, tool_calls = ?, excluded = ?, lost = ?
-			WHERE run_no = ?`, n(c.Tasks), n(c.HeldOut), n(c.Planned), n(c.Done), n(c.Graded), n(c.Passed), n(c.Calls), n(c.Excluded), string(lost), no)
+		err = t.exec(`UPDATE runs SET tasks = ?, held_out = ?, planned = ?, done = ?, graded = ?, passed = ?, tool_calls = ?, excluded = ?, lost = ?, spent = ?
+			WHERE run_no = ?`, n(c.Tasks), n(c.HeldOut), n(c.Planned), n(c.Done), n(c.Graded), n(c.Passed), n(c.Calls), n(c.Excluded), string(lost), string(spent), no)
 		if err != nil || coverage == nil {
 			return err
 		}

@@ -148,7 +148,7 @@ func (db *DB) Hide(ctx context.Context, runID string, hidden bool) error {
 var runColumns = []string{
 	"run_id", "name", "role", "parent_run_id", "posed_by_run_id", "recipe", "recipe_hash", "mode", "seed", "repeats",
 	"eval_runs", "pass_threshold", "policy_version", "system_prompt", "tools_shown", "program", "files_hash", "scorer_no", "status", "stopped_because", "error", "hollow",
-	"tasks", "held_out", "planned", "done", "graded", "passed", "tool_calls", "excluded", "dropped", "lost",
+	"tasks", "held_out", "planned", "done", "graded", "passed", "tool_calls", "excluded", "dropped", "lost", "spent",
 	"started_at", "finished_at", "warnings", "coverage", "overrides", "config", "exact", "recipe_dir",
 	"recipe_text", "files",
 }
@@ -178,7 +178,7 @@ func runValues(t *tx, r *record.Run) ([]driver.Value, error) {
 	values := []driver.Value{
 		r.ID, optional(r.Name), r.Role, optional(r.Parent), optional(r.PosedBy), r.Recipe, r.RecipeHash, string(r.Mode), r.Seed, int64(r.Repeats),
 		int64(r.EvalRuns), r.PassThreshold, r.PolicyVersion, exact.optional("system_prompt", r.SystemPrompt), asJSON(r.Tools, r.Tools == nil), r.Program, r.FilesHash, scorer, string(r.Status), optional(r.StoppedBecause), exact.optional("error", r.Error), boolValue(r.Hollow),
-		int64(c.Tasks), int64(c.HeldOut), int64(c.Planned), int64(c.Done), int64(c.Graded), int64(c.Passed), int64(c.Calls), int64(c.Excluded), int64(c.Dropped), asJSON(c.Lost, len(c.Lost) == 0),
+		int64(c.Tasks), int64(c.HeldOut), int64(c.Planned), int64(c.Done), int64(c.Graded), int64(c.Passed), int64(c.Calls), int64(c.Excluded), int64(c.Dropped), asJSON(c.Lost, len(c.Lost) == 0), asJSON(c.Spent, c.Spent == (record.Spending{})),
 		timeValue(r.StartedAt), timeValue(r.FinishedAt), asJSON(r.Warnings, len(r.Warnings) == 0), asJSON(r.Coverage, r.Coverage == nil), asJSON(r.Overrides, r.Overrides == nil), rawValue(r.Config), exact.value(), r.RecipeDir,
 		r.RecipeText, asJSON(r.Files, r.Files == nil),
 	}
@@ -205,11 +205,11 @@ type scanner interface{ Scan(dest ...any) error }
 func scanRun(row scanner) (no int64, r *record.Run, err error) {
 	r = &record.Run{}
 	c := &r.Counts
-	var name, parent, posedBy, prompt, tools, scorer, stopped, errText, lost, started, finished, warnings, coverage, overrides, config, exact, recipeText, files sql.NullString
+	var name, parent, posedBy, prompt, tools, scorer, stopped, errText, lost, spent, started, finished, warnings, coverage, overrides, config, exact, recipeText, files sql.NullString
 	err = row.Scan(&no, &r.Hidden,
 		&r.ID, &name, &r.Role, &parent, &posedBy, &r.Recipe, &r.RecipeHash, &r.Mode, &r.Seed, &r.Repeats,
 		&r.EvalRuns, &r.PassThreshold, &r.PolicyVersion, &prompt, &tools, &r.Program, &r.FilesHash, &scorer, &r.Status, &stopped, &errText, &r.Hollow,
-		&c.Tasks, &c.HeldOut, &c.Planned, &c.Done, &c.Graded, &c.Passed, &c.Calls, &c.Excluded, &c.Dropped, &lost,
+		&c.Tasks, &c.HeldOut, &c.Planned, &c.Done, &c.Graded, &c.Passed, &c.Calls, &c.Excluded, &c.Dropped, &lost, &spent,
 		&started, &finished, &warnings, &coverage, &overrides, &config, &exact, &r.RecipeDir,
 		&recipeText, &files)
 	if err != nil {
@@ -221,7 +221,7 @@ func scanRun(row scanner) (no int64, r *record.Run, err error) {
 	x.add("error", &errText, &r.Error)
 	x.add("system_prompt", &prompt, &r.SystemPrompt)
 	err = errors.Join(fromJSON(tools, &r.Tools), x.restore(exact), times(started, &r.StartedAt, finished, &r.FinishedAt),
-		fromJSON(lost, &c.Lost), fromJSON(warnings, &r.Warnings), fromJSON(coverage, &r.Coverage), fromJSON(overrides, &r.Overrides), fromJSON(files, &r.Files))
+		fromJSON(lost, &c.Lost), fromJSON(spent, &c.Spent), fromJSON(warnings, &r.Warnings), fromJSON(coverage, &r.Coverage), fromJSON(overrides, &r.Overrides), fromJSON(files, &r.Files))
 	return no, r, err
 }
 

@@ -46,7 +46,7 @@ func (s *session) app(ctx context.Context, o tui.Options, opts engine.Options) e
 		o.Annotator = s.person()
 		o.CrashDir = filepath.Dir(s.file())
 		o.Engine, o.Dir = s.newEngine(db, nil), filepath.Dir(s.file())
-		o.Recipes = offered(".")
+		o.Recipes = s.offered(".")
 		o.Pass = b.pass
 		o.Start = func(what tui.Begin, observe func(engine.Event)) (tui.Story, error) {
 			asked := opts
@@ -217,11 +217,11 @@ func agentSays(a engine.AgentSpec) string {
 
 // offered are the recipes of a folder and those that are embedded, with what this
 // machine lacks for each of these.
-func offered(dir string) []tui.Recipe {
+func (s *session) offered(dir string) []tui.Recipe {
 	out := recipesOf(dir)
 	for _, r := range recipes.List() {
 		o := tui.Recipe{Name: r.Name, About: r.Title}
-		if missing := lacking(r); len(missing) > 0 {
+		if missing := s.lacking(r); len(missing) > 0 {
 			o.Lacks = strings.Join(missing, ", ")
 		}
 		out = append(out, o)

@@ -27,13 +27,19 @@ type check struct {
 
 func doctorCommand(s *session) *cobra.Command {
 	return &cobra.Command{
-		Use:     "doctor",
-		Short:   "Check the terminal, the database and what the recipes need, and say what to do",
-		Example: "assay doctor",
-		Args:    cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
+		Use:   "doctor [RECIPE...]",
+		Short: "Check the terminal, the database and what the recipes need, and say what to do",
+		Long: "Check the terminal, the database, the keys of models in the environment, and what the embedded recipes\n" +
+			"need. Of the recipes that are named every model and endpoint is asked once, which costs a token or two.",
+		Example: "assay doctor\nassay doctor ./my-recipe",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
 			checks := []check{s.checkTerminal(), s.checkFolder(), s.checkDatabase(c.Context()), s.checkCache()}
+			checks = append(checks, s.checkKeys()...)
 			checks = append(checks, s.checkPrograms()...)
+			for _, name := range args {
+				checks = append(checks, s.checkEndpoints(c.Context(), name)...)
+			}
 			ok := !slices.ContainsFunc(checks, func(c check) bool { return !c.OK })
 			err := s.print(map[string]any{"checks": checks, "ok": ok}, func(w io.Writer) {
 				for _, c := range checks {
@@ -133,26 +139,81 @@ func (s *session) checkCache() check {
 	return check{Name: "cache", OK: true, Says: "embedded recipes run below " + dir}
 }
 
-// checkPrograms looks for what each recipe needs. A missing program costs only
-// the recipes that need it.
-func (s *session) checkPrograms() []check {
+// checkKeys says for which providers of models there is a key. None is no fault: only
+// recipes with models need one.
+func (s *session) checkKeys() []check {
 	var checks []check
-	for _, r := range recipes.List() {
-		c := check{Name: r.Name, OK: true, Says: "can run"}
-		if missing := lacking(r); len(missing) > 0 {
-			c.OK, c.Says, c.Fix = false, fmt.Sprintf("not found: %s", strings.Join(missing, ", ")), "install it, or run seeded-agent, which needs nothing"
+	for _, provider := range []struct{ name, variable string }{{"openai", "OPENAI_API_KEY"}, {"anthropic", "ANTHROPIC_API_KEY"}} {
+		c := check{Name: "key " + provider.name, OK: true, Says: provider.variable + " is set"}
+		if s.getenv(provider.variable) == "" {
+			c.Says = provider.variable + " is not set; only models of " + provider.name + " need it"
 		}
 		checks = append(checks, c)
 	}
 	return checks
 }
 
-// lacking are the programs that a recipe needs and that are not on the PATH.
-func lacking(r recipes.Recipe) []string {
+// checkEndpoints asks everyone whom a recipe names beyond this program.
+func (s *session) checkEndpoints(ctx context.Context, name string) []check {
+	failed := func(who string, err error) check {
+		p := problemOf(err)
+		return check{Name: who, Says: s.mask.Text(p.Message), Fix: p.Fix}
+	}
+	recipe, err := s.loadRecipe(name)
+	if err != nil {
+		return []check{failed(name, err)}
+	}
+	reached, err := s.newEngine(nil, nil).Reach(ctx, recipe)
+	if err != nil {
+		return []check{failed(name, err)}
+	}
+	checks := []check{}
+	for _, r := range reached {
+		if r.Err != nil {
+			checks = append(checks, failed(r.Key, r.Err))
+			continue
+		}
+		checks = append(checks, check{Name: r.Key, OK: true, Says: s.mask.Text(r.Who + " answers")})
+	}
+	if len(reached) == 0 {
+		checks = append(checks, check{Name: name, OK: true, Says: "it asks nobody beyond this machine"})
+	}
+	return checks
+}
+
+// checkPrograms looks for what each recipe needs. A missing program costs only
+// the recipes that need it, and a missing key is no fault of the machine.
+func (s *session) checkPrograms() []check {
+	var checks []check
+	for _, r := range recipes.List() {
+		c := check{Name: r.Name, OK: true, Says: "can run"}
+		if missing := lackingPrograms(r); len(missing) > 0 {
+			c.OK, c.Says, c.Fix = false, fmt.Sprintf("not found: %s", strings.Join(missing, ", ")), "install it, or run seeded-agent, which needs nothing"
+		} else if missing := s.lacking(r); len(missing) > 0 {
+			c.Says = fmt.Sprintf("needs %s", strings.Join(missing, ", "))
+		}
+		checks = append(checks, c)
+	}
+	return checks
+}
+
+// lackingPrograms are the programs that a recipe needs and that are not on the PATH.
+func lackingPrograms(r recipes.Recipe) []string {
 	var missing []string
 	for _, program := range r.Needs {
 		if _, err := exec.LookPath(program); err != nil {
 			missing = append(missing, program)
+		}
+	}
+	return missing
+}
+
+// lacking is what a recipe needs and this machine has not got, in words.
+func (s *session) lacking(r recipes.Recipe) []string {
+	missing := lackingPrograms(r)
+	for _, key := range r.Keys {
+		if s.getenv(key) == "" {
+			missing = append(missing, fmt.Sprintf("a key in %s, or another model: assay run %s --agent ollama:MODEL", key, r.Name))
 		}
 	}
 	return missing

@@ -58,22 +58,26 @@ func runCommand(s *session) *cobra.Command {
 	return c
 }
 
-// runKnobs are the flags that override the recipe; the engine checks them.
-var runKnobs = []struct{ name, says string }{
-	{"situations", "how many situations to pose"},
-	{"phrasings", "wordings of each situation"},
-	{"repeats", "rollouts of each task (k)"},
-	{"seed", "the seed of every draw"},
-	{"fault-rate", "share of fault situations that keep their fault, 0 to 1"},
-	{"concurrency", "rollouts in flight; never changes a result"},
-	{"mode", "eval, rl, sft or explore"},
-	{"agent", "the agent: builtin:NAME, or the recipe's mapping"},
-	{"judge", "the judge: builtin:NAME, or the recipe's mapping"},
-	{"runs", "eval runs a side of the delta, or without a changed arm of the run"},
-	{"aim", "aim by the failures of this run or imported log, and ask first what it has not"},
-	{"budget", "stop after so many rollouts"},
-	{"max-tokens", "stop after so many tokens"},
-	{"max-cost", "stop after so much money"},
+// runKnobs are the flags that override the recipe; the engine checks them. Those that
+// bound a run may be set anew when it is resumed.
+var runKnobs = []struct {
+	name, says string
+	bound      bool
+}{
+	{name: "situations", says: "how many situations to pose"},
+	{name: "phrasings", says: "wordings of each situation"},
+	{name: "repeats", says: "rollouts of each task (k)"},
+	{name: "seed", says: "the seed of every draw"},
+	{name: "fault-rate", says: "share of fault situations that keep their fault, 0 to 1"},
+	{name: "concurrency", says: "rollouts in flight; never changes a result", bound: true},
+	{name: "mode", says: "eval, rl, sft or explore"},
+	{name: "agent", says: "the agent: builtin:NAME, a model such as openai:MODEL, or the recipe's mapping"},
+	{name: "judge", says: "the judge: builtin:NAME, a model such as openai:MODEL, or the recipe's mapping"},
+	{name: "runs", says: "eval runs a side of the delta, or without a changed arm of the run"},
+	{name: "aim", says: "aim by the failures of this run or imported log, and ask first what it has not"},
+	{name: "budget", says: "stop after so many rollouts", bound: true},
+	{name: "max-tokens", says: "stop after so many tokens, in and out together", bound: true},
+	{name: "max-cost", says: "stop after so much money, by the recipe's prices", bound: true},
 }
 
 // inlineRubric puts the text of a rubric's file into --judge: what is stored with the
@@ -139,25 +143,39 @@ func (s *session) settle(ctx context.Context, db *store.DB, opts *engine.Options
 func resumeCommand(s *session) *cobra.Command {
 	var force bool
 	var out string
+	bounds := map[string]*string{}
 	c := &cobra.Command{
-		Use:     "resume RUN",
-		Short:   "Go on with an interrupted run, by the recipe stored with it",
-		Example: "assay resume last",
+		Use:   "resume RUN",
+		Short: "Go on with an interrupted run, by the recipe stored with it",
+		Long: "Go on with an interrupted run, by the recipe stored with it. A run that a budget stopped goes on\n" +
+			"where a larger one is given; what it has used up so far counts.",
+		Example: "assay resume last\nassay resume last --max-cost 5",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
+			overrides := engine.Overrides{}
+			for name, value := range bounds {
+				if c.Flags().Changed(name) {
+					overrides[name] = *value
+				}
+			}
 			return s.withRun(ctx, s.open, args[0], func(db *store.DB, id string) error {
 				if out == "" {
 					out = filepath.Dir(s.file())
 				}
 				return s.tell(ctx, db, func(e *engine.Engine, control *engine.Control) (*engine.StoryResult, error) {
-					return e.Resume(ctx, id, engine.ResumeOptions{Force: force, Out: out}, control)
+					return e.Resume(ctx, id, engine.ResumeOptions{Force: force, Out: out, Overrides: overrides}, control)
 				})
 			})
 		},
 	}
 	c.Flags().BoolVar(&force, "force", false, "resume although the agent's files have changed")
 	c.Flags().StringVar(&out, "out", "", "the folder for training files (default the database's)")
+	for _, k := range runKnobs {
+		if k.bound {
+			bounds[k.name] = c.Flags().String(k.name, "", k.says)
+		}
+	}
 	return c
 }
 

@@ -114,6 +114,15 @@ func estimate(e stats.Estimate, of string) string {
 	return fmt.Sprintf("%s, %d %s", text, e.N, of)
 }
 
+// usage is "1200 tokens (800 in, 400 out), cost 0.0125".
+func usage(u record.Usage) string {
+	text := fmt.Sprintf("%d tokens (%d in, %d out)", u.Tokens(), u.InputTokens, u.OutputTokens)
+	if u.Cost > 0 {
+		text += fmt.Sprintf(", cost %.4g", u.Cost)
+	}
+	return text
+}
+
 // showResult is what show prints.
 type showResult struct {
 	runLine
@@ -122,6 +131,7 @@ type showResult struct {
 	EvalRuns int                   `json:"eval_runs"`
 	Lost     map[record.Cause]int  `json:"lost"`
 	Graded   int                   `json:"graded"`
+	Spent    record.Spending       `json:"spent"`
 	Hollow   bool                  `json:"hollow"`
 	Policy   string                `json:"policy_version"`
 	Scorer   string                `json:"scorer"`
@@ -165,7 +175,7 @@ func (s *session) show(ctx context.Context, db *store.DB, id string) (*showResul
 	if err != nil {
 		return nil, err
 	}
-	r := &showResult{runLine: line, Seed: run.Seed, Repeats: run.Repeats, EvalRuns: run.EvalRuns, Lost: run.Counts.Lost, Graded: run.Counts.Graded,
+	r := &showResult{runLine: line, Seed: run.Seed, Repeats: run.Repeats, EvalRuns: run.EvalRuns, Lost: run.Counts.Lost, Graded: run.Counts.Graded, Spent: run.Counts.Spent,
 		Hollow: run.Hollow, Policy: run.PolicyVersion, Scorer: run.Scorer, Config: run.Config, Coverage: run.Coverage, Error: run.Error,
 		Warnings: run.Warnings, Arms: map[string]int{}, Children: []runLine{}}
 	if r.Lost == nil {
@@ -230,6 +240,9 @@ func writeShow(w io.Writer, r *showResult) {
 		fmt.Fprintf(w, ", %d lost to %s", r.Lost[cause], cause)
 	}
 	fmt.Fprintln(w)
+	if u := r.Spent.Total(); u != (record.Usage{}) {
+		fmt.Fprintf(w, "  spent    %s\n", usage(u))
+	}
 	if r.Pass != nil {
 		writeRates(w, r.Pass, "held-out tasks")
 	}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"reflect"
 	"strings"
@@ -338,7 +339,7 @@ func (r *Row) addGold(g *Gold) {
 
 // Canonical is the row's line for comparing runs: RFC 8785, without what two
 // equal runs may differ in (run and rollout ids, times, attempts, batch and
-// order, cost, gold, lineage but eval_run, and the error text of lost rows). The
+// order, cost, what was spent besides, gold, lineage but eval_run, and the error text of lost rows). The
 // world's simulated latency stays, in the steps.
 func (r Row) Canonical() ([]byte, error) {
 	r.Run, r.RolloutID, r.StartedAt, r.LatencyMS, r.Attempts, r.Error = "", "", "", 0, 0, ""
@@ -348,6 +349,10 @@ func (r Row) Canonical() ([]byte, error) {
 	}
 	if r.Lineage != nil {
 		r.Lineage = &Lineage{EvalRun: r.Lineage.EvalRun}
+	}
+	if _, noted := r.Extra[spentMember]; noted {
+		r.Extra = maps.Clone(r.Extra)
+		delete(r.Extra, spentMember)
 	}
 	raw, err := Marshal(r)
 	if err != nil {

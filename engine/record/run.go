@@ -135,6 +135,7 @@ type Counts struct {
 	Calls    int           `json:"tool_calls"`
 	Excluded int           `json:"excluded,omitempty"` // tasks left out: exported for training
 	Dropped  int           `json:"dropped,omitempty"`  // equal tasks, near duplicates
+	Spent    Spending      `json:"spent"`
 }
 
 // Clone is a copy that shares nothing.
