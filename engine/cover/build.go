@@ -60,6 +60,7 @@ type Array struct {
 	LowerBound int
 
 	space *space
+	order *gridOrder
 }
 
 // Build makes an array of the whole model, as small as the effort allows. Equal
@@ -163,7 +164,7 @@ func fewest(arrays [][][]int) [][]int {
 
 // array wraps rows with what is said about them.
 func (m Model) array(sp *space, rows [][]int, blocks []int) Array {
-	a := Array{Model: m, Rows: rows, Blocks: blocks, Planned: sp.planned, LowerBound: lowerBound(m, sp), space: sp}
+	a := Array{Model: m, Rows: rows, Blocks: blocks, Planned: sp.planned, LowerBound: lowerBound(m, sp), space: sp, order: new(gridOrder)}
 	a.Covered = sp.covered(rows).count()
 	return a
 }
@@ -232,6 +233,28 @@ func (a Array) Between(planned, done [][]int) (want, have int, missing []string)
 		held[i] &= wanted[i]
 	}
 	return wanted.count(), held.count(), a.Model.describeDifference(a.space, wanted, held)
+}
+
+// Held is which tuples of an array some points hold, kept up to date as points
+// come. Not safe for concurrent use.
+type Held struct {
+	space *space
+	held  bitset
+}
+
+// Held are the tuples that no point holds yet.
+func (a Array) Held() *Held { return &Held{space: a.space, held: newBitset(a.space.total)} }
+
+// Add counts what a point holds; a coordinate that is -1 holds nothing.
+func (h *Held) Add(point []int) {
+	h.space.eachOf(point, func(number int) { h.held.set(number) })
+}
+
+// All reports whether every planned tuple of a point is held by those added.
+func (h *Held) All(point []int) bool {
+	all := true
+	h.space.eachOf(point, func(number int) { all = all && (h.held.has(number) || !h.space.valid.has(number)) })
+	return all
 }
 
 // describeDifference are the tuples in all and not in some.

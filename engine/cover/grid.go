@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"sync"
 
 	"assay/engine/record"
 )
@@ -64,41 +65,57 @@ func (s *solver) count(i int) int {
 // Points are the allowed points in the order of their hash, each once: what is
 // posed beyond the array. Of a grid above a million points they are drawn one by
 // one, without end.
-func (m Model) Points() iter.Seq[[]int] {
-	cells := 1
-	for _, n := range m.sizes() {
-		cells = times(cells, n)
+func (m Model) Points() iter.Seq[[]int] { return m.pointsFrom(0, new(gridOrder)) }
+
+// Points are the model's points from the n-th on. Their order is found once for
+// an array, however many ask for it; several goroutines may.
+func (a Array) Points(n int) iter.Seq[[]int] { return a.Model.pointsFrom(n, a.order) }
+
+// gridOrder is the order of a grid's points, once it was asked for.
+type gridOrder struct {
+	once  sync.Once
+	codes []uint32 // points in mixed radix, in the order of their hash
+}
+
+func (m Model) pointsFrom(n int, order *gridOrder) iter.Seq[[]int] {
+	sizes, cells := m.sizes(), 1
+	for _, size := range sizes {
+		cells = times(cells, size)
 	}
 	if cells > sortedGrid {
-		return m.drawn
+		return func(yield func([]int) bool) {
+			at := 0
+			for row := range m.drawn {
+				if at++; at > n && !yield(row) {
+					return
+				}
+			}
+		}
 	}
 	return func(yield func([]int) bool) {
-		type point struct {
-			row  []int
-			rank uint64
-		}
-		var points []point
-		for row := range m.all {
-			points = append(points, point{row, m.Rank(row)})
-		}
-		slices.SortFunc(points, func(a, b point) int {
-			return cmp.Or(cmp.Compare(a.rank, b.rank), slices.Compare(a.row, b.row))
-		})
-		for _, p := range points {
-			if !yield(p.row) {
+		order.once.Do(func() { order.codes = m.byRank(sizes) })
+		for _, code := range order.codes[min(n, len(order.codes)):] {
+			row := make([]int, len(sizes))
+			decode(code, sizes, row)
+			if !yield(row) {
 				return
 			}
 		}
 	}
 }
 
-// all calls yield with every allowed point.
-func (m Model) all(yield func([]int) bool) {
-	sizes := m.sizes()
+// byRank are the codes of the allowed points in the order of their hash. Codes
+// ascend as the rows do, which is what decides between equal hashes.
+func (m Model) byRank(sizes []int) []uint32 {
+	type point struct {
+		rank uint64
+		code uint32
+	}
+	var points []point
 	row := make([]int, len(sizes))
-	for {
-		if m.Allows(row) && !yield(slices.Clone(row)) {
-			return
+	for code := uint32(0); ; code++ {
+		if m.Allows(row) {
+			points = append(points, point{m.Rank(row), code})
 		}
 		i := len(row) - 1
 		for i >= 0 && row[i] == sizes[i]-1 {
@@ -106,9 +123,25 @@ func (m Model) all(yield func([]int) bool) {
 			i--
 		}
 		if i < 0 {
-			return
+			break
 		}
 		row[i]++
+	}
+	slices.SortFunc(points, func(a, b point) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.code, b.code))
+	})
+	codes := make([]uint32, len(points))
+	for i, p := range points {
+		codes[i] = p.code
+	}
+	return codes
+}
+
+// decode writes the row that a code in mixed radix stands for.
+func decode(code uint32, sizes, row []int) {
+	for i := len(sizes) - 1; i >= 0; i-- {
+		row[i] = int(code) % sizes[i]
+		code /= uint32(sizes[i])
 	}
 }
 

@@ -156,3 +156,18 @@ func TestTaskIdentityCoversItsParts(t *testing.T) {
 		}
 	}
 }
+
+// The short way to the identity of coordinates is the long one's.
+func TestPlainIdentityAgainstCanonical(t *testing.T) {
+	text := rapid.OneOf(rapid.StringMatching(`[a-z_ .,'<>&]{0,6}`), rapid.String())
+	rapid.Check(t, func(t *rapid.T) {
+		axes := Axes(rapid.MapOfN(text, text, 0, 4).Draw(t, "axes"))
+		if got, want := Identity("coordinates", axes), Identity("coordinates", map[string]string(axes)); got != want {
+			t.Fatalf("%q is %s, by the long way %s", axes, got, want)
+		}
+		long := Identity("situation", map[string]any{"axes": map[string]string(axes), "fault": nil, "generator": Generator})
+		if got := SituationID(axes, nil); got != long {
+			t.Fatalf("the situation %q is %s, by the long way %s", axes, got, long)
+		}
+	})
+}

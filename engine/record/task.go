@@ -57,6 +57,11 @@ const Generator = "assay-1"
 
 // SituationID is the identity of a point on the axes.
 func SituationID(axes Axes, fault *Fault) string {
+	if fault == nil {
+		if raw, plain := appendPlain([]byte(`{"axes":`), axes); plain && plainText(Generator) {
+			return identityOf("situation", append(raw, `,"fault":null,"generator":"`+Generator+`"}`...))
+		}
+	}
 	return Identity("situation", struct {
 		Axes      Axes   `json:"axes"`
 		Fault     *Fault `json:"fault"`

@@ -33,7 +33,7 @@ func (p *Planner) coverage(points [][]int) (record.Coverage, []string) {
 	kept := make([][]int, len(array.Rows))
 	rows := make(map[string]bool, len(array.Rows))
 	for i, row := range array.Rows {
-		kept[i] = array.Model.Point(p.pointOf(array.Model.Axes(row)).axes)
+		kept[i] = array.Model.Point(p.pointOf(array.Model.Axes(p.grid.filled(row))).axes)
 		rows[rowKey(kept[i])] = true
 	}
 	posed := 0

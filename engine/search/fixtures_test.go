@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sync"
 	"testing"
 
 	"assay/engine/cover"
@@ -82,12 +83,21 @@ func narrow(m cover.Model, n int) cover.Model {
 	return out
 }
 
+// arrays are the arrays of this package's tests, by model: read-only, and each
+// made once.
+var arrays sync.Map
+
 func arrayOf(t testing.TB, m cover.Model) cover.Array {
 	t.Helper()
+	key := record.Identity("test model", m)
+	if a, made := arrays.Load(key); made {
+		return a.(cover.Array)
+	}
 	a, err := cover.Stable(context.Background(), m, record.AxisRule, cover.Options{Effort: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
+	arrays.Store(key, a)
 	return a
 }
 

@@ -1,6 +1,8 @@
 package search
 
 import (
+	"slices"
+
 	"assay/engine/cover"
 	"assay/engine/record"
 )
@@ -15,7 +17,11 @@ type gridSource struct {
 	beyond pool // points of the grid still to come
 	known  map[string]bool
 	rows   int // of the array that could be posed
-	mix    mix
+	// held are the tuples that were asked about, in mode explore at the default
+	// size; nil else. released is how many rows went to beyond by it.
+	held     *cover.Held
+	released int
+	mix      mix
 
 	read  int // points of the grid read so far
 	size  int // points of the grid, 0 until it was needed
@@ -39,18 +45,69 @@ func (t *tally) add(o tally) {
 
 func newGridSource(p *Planner) *gridSource {
 	g := &gridSource{p: p, known: map[string]bool{}, mix: mixOf(p.in.HardShare)}
+	if p.in.Mode == record.ModeExplore && p.in.Situations == 0 {
+		g.held = p.in.Array.Held()
+	}
 	model := p.in.Array.Model
 	for _, i := range p.in.Array.Prefix(len(p.in.Array.Rows)) {
 		row := p.in.Array.Rows[i]
 		if atSpare(model, row) {
 			g.spare++
 		}
-		if pt, ok := g.admit(model.Axes(row)); ok {
+		if pt, ok := g.admit(model.Axes(g.filled(row))); ok {
 			g.array.add(pt, g.mix.share >= 0)
 		}
 	}
 	g.rows = g.array.left()
 	return g
+}
+
+// filled is a row at a spare value as mode explore poses it: at a planned value
+// instead. A stable array's first block touches no clause so that no edit of one
+// moves it, for pairing with another version; a run that looks for failures is
+// paired with none, and the same row at a clause holds all tuples that it held and
+// more. Of the values the first by hash is taken whose point is allowed, new, and
+// not held out: what is held out stays as every mode poses it.
+func (g *gridSource) filled(row []int) []int {
+	model := g.p.in.Array.Model
+	if g.held == nil || !atSpare(model, row) || g.p.heldOut(pointKey(model.Axes(row))) {
+		return row
+	}
+	best, bestRank := row, uint64(0)
+	for i, q := range model.Parameters {
+		planned := len(q.Values) - q.Spare
+		if row[i] < planned {
+			continue
+		}
+		for v := range planned {
+			other := slices.Clone(row)
+			other[i] = v
+			rank := model.Rank(other)
+			if (&best[0] == &row[0] || rank < bestRank) && model.Allows(other) && !g.p.heldOut(pointKey(model.Axes(other))) {
+				best, bestRank = other, rank
+			}
+		}
+	}
+	return best
+}
+
+// release moves the rows that ask about nothing new from the array to the points
+// beyond it: each of their tuples stands in a situation that was posed. A stable
+// array is a third longer than a joint one, and its blocks repeat pairs; where
+// failures are to be found fast, those places are better the search's. They stay
+// points like others, and no tuple is lost. Held-out rows keep their places, so
+// that what is held out does not depend on what was found.
+func (g *gridSource) release() {
+	if g.held == nil {
+		return
+	}
+	for _, pt := range g.array.points {
+		if !pt.gone && !pt.heldOut && pt.tier.of == &g.array && g.held.All(pt.row) {
+			pt.tier.leave(pt)
+			g.beyond.add(pt, g.mix.share >= 0)
+			g.released++
+		}
+	}
 }
 
 // atSpare says whether a row holds a value that its model plans nothing for, as
@@ -90,6 +147,13 @@ func (g *gridSource) admit(axes record.Axes) (*point, bool) {
 func (g *gridSource) arrayLeft() int { return g.array.left() }
 
 func (g *gridSource) took(*situation) {}
+
+// posed notes what a situation asks about, whichever arm it is of.
+func (g *gridSource) posed(row []int) {
+	if g.held != nil {
+		g.held.Add(row)
+	}
+}
 
 // ahead calls yield with up to n points that are still to come, may teach and are
 // new, rows of the array first.
@@ -183,13 +247,10 @@ func (g *gridSource) readOn() bool {
 	if g.read >= g.size {
 		return false
 	}
-	want, at := g.beyond.left()+max(g.p.quota.grid+targetPool, g.read), 0
-	for row := range model.Points() {
-		if at++; at <= g.read {
-			continue
-		}
+	want := g.beyond.left() + max(g.p.quota.grid+targetPool, g.read)
+	for row := range g.p.in.Array.Points(g.read) {
 		g.read++
-		if pt, ok := g.admit(model.Axes(row)); ok {
+		if pt, ok := g.admit(model.Axes(row)); ok && (g.held == nil || !pt.heldOut) {
 			g.beyond.add(pt, g.mix.share >= 0)
 		}
 		if g.beyond.left() >= want || g.read >= g.size {

@@ -193,7 +193,7 @@ func (h *hunt) turn(left int) string {
 	switch {
 	case h.p.quota.grid >= h.p.grid.rows && left <= h.p.grid.arrayLeft():
 		return record.ArmStructured
-	case name == record.ArmOpenEnded && h.p.quota.array && h.p.open.taken >= h.p.quota.open:
+	case name == record.ArmOpenEnded && h.p.in.Situations == 0 && h.p.open.taken >= h.p.quota.open:
 		return record.ArmStructured
 	}
 	return name

@@ -260,6 +260,7 @@ func (p *Planner) choose() *batch {
 	if p.hunt != nil {
 		p.hunt.learnUpTo(b.number - 2)
 	}
+	p.grid.release()
 	for len(p.given) > 0 && b.room > 0 {
 		task := p.given[0]
 		p.given = p.given[1:]
@@ -346,6 +347,7 @@ func (p *Planner) tryPose(b *batch, s *situation) bool {
 	p.posed++
 	if s.row != nil {
 		p.rows = append(p.rows, s.row)
+		p.grid.posed(s.row)
 		if p.hunt != nil {
 			p.hunt.regions.pose(s.row)
 			p.hunt.posed++

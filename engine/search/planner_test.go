@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -131,6 +132,9 @@ func TestEvalPosesHeldOutOnly(t *testing.T) {
 func TestHoldoutIsTheCoordinatesOwn(t *testing.T) {
 	in := oncallInput(t)
 	in.Holdout, in.Situations = 0.25, 600
+	if testing.Short() {
+		in.Situations = 240
+	}
 	held := map[string]bool{}
 	share := 0
 	for _, mode := range []record.Mode{record.ModeSFT, record.ModeRL, record.ModeExplore, record.ModeEval} {
@@ -150,9 +154,9 @@ func TestHoldoutIsTheCoordinatesOwn(t *testing.T) {
 			}
 		}
 	}
-	// 600 draws at a quarter: four standard deviations are 42.
-	if share < 108 || share > 192 {
-		t.Errorf("%d of 600 held out at a share of 0.25", share)
+	mean, deviation := 0.25*float64(in.Situations), math.Sqrt(0.25*0.75*float64(in.Situations))
+	if math.Abs(float64(share)-mean) > 4*deviation {
+		t.Errorf("%d of %d held out at a share of 0.25", share, in.Situations)
 	}
 }
 

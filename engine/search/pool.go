@@ -13,6 +13,7 @@ type pool struct {
 // depend on what was found; that of another one poses the heaviest of those that
 // may teach, or without steering the point itself.
 type tierPool struct {
+	of     *pool
 	hard   bool
 	points []*point
 	left   int      // points that are not gone
@@ -36,7 +37,7 @@ func (l *pool) tier(hard bool) *tierPool {
 
 func (l *pool) add(pt *point, mixed bool) {
 	t := l.tier(mixed && pt.hard)
-	t.hard = mixed && pt.hard
+	t.of, t.hard = l, mixed && pt.hard
 	pt.tier, pt.order = t, len(l.points)
 	l.points = append(l.points, pt)
 	t.points = append(t.points, pt)
@@ -62,6 +63,11 @@ func (l *pool) next(hard bool) *tierPool {
 // remove takes a point out.
 func (t *tierPool) remove(pt *point) {
 	pt.gone = true
+	t.leave(pt)
+}
+
+// leave counts a point that goes, out of all or to another pool.
+func (t *tierPool) leave(pt *point) {
 	t.left--
 	if !pt.past {
 		t.fresh--
@@ -79,7 +85,7 @@ func (t *tierPool) deal(steered bool, h *hunt) *point {
 			if best := t.heaviest(h); best != nil && (!best.past || t.fresh == 0) {
 				return best.point
 			}
-		case pt.gone:
+		case pt.gone, pt.tier != t:
 		case pt.past && t.fresh > 0:
 			t.late = append(t.late, pt)
 		default:
@@ -89,7 +95,7 @@ func (t *tierPool) deal(steered bool, h *hunt) *point {
 	for len(t.late) > 0 {
 		pt := t.late[0]
 		t.late = t.late[1:]
-		if !pt.gone {
+		if !pt.gone && pt.tier == t {
 			return pt
 		}
 	}
@@ -114,14 +120,14 @@ func (t *tierPool) heaviest(h *hunt) *candidate {
 		t.heavy, t.ranked, t.epoch = t.heavy[:0], 0, h.epoch
 	}
 	for ; t.ranked < len(t.points) && len(t.heavy) < rankedAhead; t.ranked++ {
-		if pt := t.points[t.ranked]; !pt.gone && !pt.heldOut {
+		if pt := t.points[t.ranked]; !pt.gone && !pt.heldOut && pt.tier == t {
 			heap.Push(&t.heavy, h.weigh(pt))
 		}
 	}
 	for len(t.heavy) > 0 {
 		best := t.heavy[0]
 		switch {
-		case best.gone:
+		case best.gone, best.tier != t:
 			heap.Pop(&t.heavy)
 		case best.asOf == h.posed:
 			return best

@@ -15,7 +15,7 @@ type quota struct {
 	given int
 	open  int
 	grid  int  // array rows and, beyond them, points of the grid
-	array bool // the grid ends with the array: the default
+	array bool // the grid ends with the array: the default, but in mode explore
 }
 
 // rest is what comes beside the given asks.
@@ -26,14 +26,16 @@ func (q quota) total() int { return q.given + q.rest() }
 
 // quotaOf is the arithmetic of "how many": given asks first, then open-ended
 // ones (a tenth, rounded down), the rest rows of the array and points of the
-// grid. Without a number: all rows and one open-ended ask for each nine.
+// grid. Without a number: as many as the array has rows and one open-ended ask for
+// each nine. The rows are then all that is posed of the grid, but in mode explore,
+// where a row that asks about nothing new gives its place away.
 func quotaOf(in Input, given, rows int) (quota, error) {
 	if in.Situations == 0 {
 		open := rows / (openEndedEvery - 1)
 		if weight, ok := in.ArmWeights[record.ArmOpenEnded]; ok {
 			open = pinnedOpen(in.ArmWeights, weight, rows)
 		}
-		return quota{given: given, open: open, grid: rows, array: true}, nil
+		return quota{given: given, open: open, grid: rows, array: in.Mode != record.ModeExplore}, nil
 	}
 	if given > in.Situations {
 		return quota{}, fmt.Errorf("situations: %d cannot hold the %d given asks, which always run: give at least %d, or fewer seeds (%d - %d = %d)",

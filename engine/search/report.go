@@ -41,6 +41,9 @@ type Report struct {
 	// planned anyway.
 	ThinnedRows    int `json:"thinned_rows"`
 	ThinnedDropped int `json:"thinned_dropped"`
+	// Released rows of the array came after the points that the search preferred, in
+	// mode explore at its default size: all that they ask about was asked about.
+	Released int `json:"released"`
 	// GridPoints is the size of the grid where the plan went beyond the array, else 0.
 	GridPoints int  `json:"grid_points"`
 	GridEnded  bool `json:"grid_ended"`
@@ -150,6 +153,7 @@ func (r *Report) finish(p *Planner) {
 	t := p.grid.tallied()
 	r.NotHeldOut, r.ThinnedRows, r.ThinnedDropped = t.leftOut, t.thinned, t.dropped
 	r.GridEnded = p.grid.ended
+	r.Released = p.grid.released
 	if p.grid.size > 0 {
 		r.GridPoints = p.grid.size + p.grid.spare
 	}

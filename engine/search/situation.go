@@ -69,8 +69,9 @@ func (p *Planner) pointOf(axes record.Axes) point {
 	pt.tools = p.toolsOf(axes[record.AxisTool], pt.key)
 	condition, varies := axes[record.AxisToolCondition]
 	if varies && condition != record.ConditionSuccess {
-		if len(pt.tools) > 0 && record.Under(p.in.FaultRate, record.Identity("coordinates", axes), "fault") {
-			faulty := pt.tools[record.Rank(record.Identity("coordinates", axes), "fault tool")%uint64(len(pt.tools))]
+		coordinates := record.Identity("coordinates", axes)
+		if len(pt.tools) > 0 && record.Under(p.in.FaultRate, coordinates, "fault") {
+			faulty := pt.tools[record.Rank(coordinates, "fault tool")%uint64(len(pt.tools))]
 			pt.fault = &record.Fault{Tool: faulty.tool.Name, Condition: condition}
 		} else {
 			pt.axes = clean(axes)
