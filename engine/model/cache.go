@@ -2,22 +2,23 @@ package model
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 
 	"assay/engine/record"
 )
 
-// Cache keeps answers by what was asked. A cache that fails is passed by: an answer
-// costs more than a place in a file. It is safe for concurrent use.
+// Cache keeps answers by what was asked, as the store does. One that fails is passed by:
+// an answer is worth more than its place in a file. It is safe for concurrent use.
 type Cache interface {
-	// Cached is the value under a key; found is false where there is none.
-	Cached(key string) (value []byte, found bool, err error)
-	// Cache keeps a value under a key.
-	Cache(key string, value []byte) error
+	// CachedReply is the reply to a request, by the request's hash.
+	CachedReply(ctx context.Context, request string) (reply []byte, found bool, err error)
+	// CacheReply keeps a reply, which is JSON.
+	CacheReply(ctx context.Context, request string, reply []byte) error
 }
 
-// cacheKey names a whole request: where it goes and all of its body.
-func cacheKey(address string, body []byte) string {
+// requestHash names a whole request: where it goes and all of its body.
+func requestHash(address string, body []byte) string {
 	return record.Identity("model call", struct {
 		Address string          `json:"address"`
 		Body    json.RawMessage `json:"body"`
@@ -25,16 +26,15 @@ func cacheKey(address string, body []byte) string {
 }
 
 // recall is the kept answer to a request. It costs nothing anew, though its tokens are
-// counted.
-func recall(c Cache, key string, listen func(record.Delta)) (record.ChatReply, bool) {
-	value, found, err := c.Cached(key)
+// told.
+func recall(ctx context.Context, c Cache, request string, listen func(record.Delta)) (reply record.ChatReply, found bool) {
+	value, found, err := c.CachedReply(ctx, request)
 	if err != nil || !found {
 		return record.ChatReply{}, false
 	}
-	var reply record.ChatReply
-	dec := json.NewDecoder(bytes.NewReader(value))
-	dec.DisallowUnknownFields() // of another version
-	if dec.Decode(&reply) != nil {
+	known := json.NewDecoder(bytes.NewReader(value))
+	known.DisallowUnknownFields() // of another version's
+	if known.Decode(&reply) != nil {
 		return record.ChatReply{}, false
 	}
 	if reply.Usage != nil {
@@ -52,11 +52,11 @@ func recall(c Cache, key string, listen func(record.Delta)) (record.ChatReply, b
 }
 
 // keep stores an answer that came to its own end.
-func keep(c Cache, key string, reply *record.ChatReply) {
+func keep(ctx context.Context, c Cache, request string, reply *record.ChatReply) {
 	if reply.FinishReason == record.FinishError {
 		return
 	}
 	if value, err := record.Marshal(reply); err == nil {
-		_ = c.Cache(key, value)
+		_ = c.CacheReply(ctx, request, value)
 	}
 }

@@ -19,6 +19,10 @@ const (
 	longestBody = 64 << 20
 	// longestErrorBody is how much of a refusal is read: the reason stands at its start.
 	longestErrorBody = 64 << 10
+	// longestGoodbye and maxGoodbye bound the wait for the end of a body whose answer is
+	// there: a new connection takes about as long. Convention, untested.
+	longestGoodbye = 50 * time.Millisecond
+	maxGoodbye     = 4 << 10
 )
 
 var (
@@ -29,11 +33,13 @@ var (
 
 // exchange makes requests of one model's endpoint over HTTP.
 type exchange struct {
-	client        *http.Client
-	clock         Clock
-	masker        *record.Masker
-	host          string
-	header        http.Header // with the key
+	client *http.Client
+	clock  Clock
+	masker *record.Masker
+	host   string
+	// header makes a request's headers, with the key. A function is what no verb of fmt
+	// looks into.
+	header        func() http.Header
 	idle, timeout time.Duration
 }
 
@@ -51,7 +57,7 @@ func (x *exchange) send(ctx context.Context, method, url string, body []byte, re
 	if err != nil {
 		return failed(kindAddress, "%s cannot be asked: %w", x.host, err)
 	}
-	req.Header = x.header.Clone()
+	req.Header = x.header()
 	res, err := x.client.Do(req)
 	if err != nil {
 		return x.broken(ctx, own, false, err)
@@ -71,6 +77,10 @@ func (x *exchange) send(ctx context.Context, method, url string, body []byte, re
 	if err != nil {
 		return x.broken(ctx, own, heard, err)
 	}
+	// What follows an answer is read so that the connection can be used again; a server
+	// that keeps it open is not waited for.
+	silence.Reset(longestGoodbye)
+	_, _ = io.CopyN(io.Discard, res.Body, maxGoodbye)
 	return nil
 }
 

@@ -65,6 +65,8 @@ func New(ctx context.Context, spec Spec, o Options, env func(string) string, tra
 	}
 	traffic.masker.Add(secret)
 	traffic.masker.Add(slices.Collect(maps.Values(o.Headers))...)
+	headers := o.Headers
+	o.Headers = nil // they are in the exchange alone
 	m := &Model{spec: spec, options: o, dialect: p.dialect, address: p.dialect.base(p.address), longest: longestAnswer}
 	if len(o.Extra) > 0 {
 		if err := json.Unmarshal(o.Extra, &m.extra); err != nil {
@@ -76,7 +78,7 @@ func New(ctx context.Context, spec Spec, o Options, env func(string) string, tra
 		host = u.Host
 	}
 	m.endpoint = traffic.endpoint(m.address, host, o.Limits)
-	m.exchange = exchange{client: traffic.client, clock: traffic.clock, masker: traffic.masker, host: host, header: m.header(secret),
+	m.exchange = exchange{client: traffic.client, clock: traffic.clock, masker: traffic.masker, host: host, header: header(p.dialect, secret, headers),
 		idle: or(o.Idle, defaultIdle), timeout: or(o.Timeout, defaultTimeout)}
 	return m, nil
 }
@@ -89,13 +91,13 @@ func or[T comparable](v, otherwise T) T {
 	return v
 }
 
-func (m *Model) header(key string) http.Header {
+func header(d dialect, key string, more Headers) func() http.Header {
 	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"text/event-stream, application/json"}, "User-Agent": {"assay"}}
-	m.dialect.authorize(h, key)
-	for name, value := range m.options.Headers {
+	d.authorize(h, key)
+	for name, value := range more {
 		h.Set(name, value)
 	}
-	return h
+	return h.Clone
 }
 
 // Spec is what the model was made of.
@@ -173,10 +175,10 @@ func (m *Model) body(r *record.ChatRequest, no refused) (raw []byte, members map
 
 // ask makes one request, through the cache where there is one.
 func (m *Model) ask(ctx context.Context, r *record.ChatRequest, body []byte) (record.ChatReply, *failure) {
-	var key string
+	var request string
 	if m.options.Cache != nil {
-		key = cacheKey(m.address, body)
-		if reply, ok := recall(m.options.Cache, key, r.Stream); ok {
+		request = requestHash(m.address, body)
+		if reply, ok := recall(ctx, m.options.Cache, request, r.Stream); ok {
 			return reply, nil
 		}
 	}
@@ -210,7 +212,7 @@ func (m *Model) ask(ctx context.Context, r *record.ChatRequest, body []byte) (re
 		m.endpoint.used(expected, int(u.InputTokens+u.OutputTokens))
 	}
 	if m.options.Cache != nil {
-		keep(m.options.Cache, key, &reply)
+		keep(ctx, m.options.Cache, request, &reply)
 	}
 	return reply, nil
 }

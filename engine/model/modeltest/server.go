@@ -48,6 +48,7 @@ type Request struct {
 	N        int // counted from 0
 	Dialect  string
 	Path     string
+	From     string // the connection's other end
 	Header   http.Header
 	Body     json.RawMessage
 	Model    string
@@ -151,7 +152,7 @@ func readRequest(dialect string, r *http.Request) (*Request, error) {
 	if err := json.Unmarshal(raw, &body); err != nil {
 		return nil, err
 	}
-	out := &Request{Dialect: dialect, Path: r.URL.Path, Header: r.Header.Clone(), Body: raw, Model: body.Model, Stream: body.Stream}
+	out := &Request{Dialect: dialect, Path: r.URL.Path, From: r.RemoteAddr, Header: r.Header.Clone(), Body: raw, Model: body.Model, Stream: body.Stream}
 	if len(body.System) > 0 {
 		out.Messages = append(out.Messages, Message{"system", contentText(body.System)})
 	}
