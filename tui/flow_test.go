@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,12 +15,15 @@ import (
 )
 
 // TestActionsDoNotCollide asks every scene for its actions: no key does two
-// things, reserved keys keep their meaning, and what is offered can be done.
+// things, reserved keys keep their meaning, what is offered can be done, and the
+// README lists it.
 func TestActionsDoNotCollide(t *testing.T) {
 	plainOnly(t)
-	for _, scene := range scenes() {
+	own := ownKeys{}
+	for _, scene := range slices.Concat(scenes(), engineScenes) {
 		d := scene.make(t, 100, 30)
 		actions := d.m.actions()
+		own.add(d.m.front, d.m.at(d.m.front).Actions())
 		if wrong := ui.Collisions(actions); wrong != nil {
 			t.Errorf("%s: %s", scene.name, strings.Join(wrong, "; "))
 		}
@@ -41,6 +45,7 @@ func TestActionsDoNotCollide(t *testing.T) {
 			t.Errorf("%s: %d keys in the footer, want %d or more", scene.name, shown, least)
 		}
 	}
+	checkReadmesKeys(t, own)
 }
 
 func TestFirstTimeEnterRunsTheFirstRecipe(t *testing.T) {
