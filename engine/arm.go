@@ -211,7 +211,7 @@ func (e *Engine) judge(p *plan, j *JudgeSpec, config *grade.JudgeConfig) error {
 		return inRecipe(judgeKey+".command", err)
 	}
 	p.closers = append(p.closers, c.Close)
-	config.Name, config.Judge = j.Command[0], commandJudge(c)
+	config.Name, config.Judge = j.Command[0], commandJudge{c}
 	config.Settings, err = record.Marshal(map[string]any{"files": hash})
 	return err
 }
@@ -237,23 +237,34 @@ func (e *Engine) modelJudge(p *plan, j *JudgeSpec, config *grade.JudgeConfig) er
 
 // httpJudge is an endpoint that speaks the JSON of a command judge.
 func (e *Engine) httpJudge(p *plan, j *JudgeSpec, config *grade.JudgeConfig) error {
-	var judge *agent.HTTPJudge
+	judge := &httpJudge{}
 	p.readying = append(p.readying, readying{key: judgeKey, who: "the judge " + j.HTTP, make: func(context.Context) error {
 		at, err := e.endpoint(j.HTTP, j.Headers)
 		if err != nil {
 			return err
 		}
-		if judge, err = agent.NewHTTPJudge(at); err == nil {
+		if judge.HTTPJudge, err = agent.NewHTTPJudge(at); err == nil {
 			p.closers = append(p.closers, judge.Close)
 		}
 		return err
 	}, check: func(ctx context.Context) error { return judge.Check(ctx) }})
-	config.Name = j.HTTP
-	config.Judge = grade.JudgeFunc(func(ctx context.Context, r grade.JudgeRequest) ([]byte, error) { return judge.Grade(ctx, r) })
+	config.Name, config.Judge = j.HTTP, judge
 	return nil
 }
 
+// httpJudge joins the wire of an HTTP judge, which is made when a run gets ready, to the
+// grader.
+type httpJudge struct{ *agent.HTTPJudge }
+
+// Judge asks for one verdict.
+func (j *httpJudge) Judge(ctx context.Context, r grade.JudgeRequest) ([]byte, error) {
+	return j.Grade(ctx, r)
+}
+
 // commandJudge joins the wire of a command judge to the grader.
-func commandJudge(c *agent.CommandJudge) grade.Judge {
-	return grade.JudgeFunc(func(ctx context.Context, r grade.JudgeRequest) ([]byte, error) { return c.Grade(ctx, r) })
+type commandJudge struct{ *agent.CommandJudge }
+
+// Judge asks for one verdict.
+func (j commandJudge) Judge(ctx context.Context, r grade.JudgeRequest) ([]byte, error) {
+	return j.Grade(ctx, r)
 }

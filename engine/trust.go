@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,6 +17,8 @@ type TrustOptions struct {
 	// Probes asks the judge about replies that a policy would try first, and twice about
 	// the same ones.
 	Probes bool
+	// Pairs asks the judge which of two attempts at one ask is better, in both orders.
+	Pairs bool
 	// Compare are judges to measure on the same gold. Rows that one has not judged are
 	// judged now and appended; the run's reward stays what it is.
 	Compare []*JudgeSpec
@@ -93,10 +94,8 @@ func (e *Engine) Trust(ctx context.Context, runID string, o TrustOptions) (*Trus
 	if err != nil {
 		return nil, err
 	}
-	if o.Probes {
-		if in.Probes, in.Repeats, err = e.probe(ctx, run); err != nil {
-			return nil, err
-		}
+	if err := e.ask(ctx, run, o, &in); err != nil {
+		return nil, err
 	}
 	r := &TrustReport{TrustReport: grade.Trust(in), People: b.people, Pairs: b.pairs, Others: []ComparedJudge{}}
 	if r.Corrected, err = b.corrected(ctx); err != nil {
@@ -216,63 +215,4 @@ func (r *TrustReport) best() []record.Warning {
 		w.Code, w.Fix = "none_clears", "rewrite its rubric, or label more where labels are short"
 	}
 	return []record.Warning{w}
-}
-
-// probeRows is how many rows a probe is tried on: twice what it needs at least, half
-// of them failing where there are as many, since only a failing reply can begin to
-// pass. Convention, untested.
-const probeRows = 2 * grade.MinProbeRows
-
-// probe tries the hacks that a policy finds first on the judge that gives the run its
-// reward, and asks it about the same rows twice.
-func (e *Engine) probe(ctx context.Context, run *record.Run) ([]grade.ProbeResult, *grade.Repeats, error) {
-	p, err := e.benchJudge(ctx, run, run.Scorer)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer p.close()
-	if err := e.ready(ctx, p); err != nil {
-		return nil, nil, err
-	}
-	ids, err := e.rowsToProbe(ctx, run)
-	if err != nil {
-		return nil, nil, err
-	}
-	var cases []grade.Case
-	for s, err := range e.Source.Samples(ctx, run.ID, record.SampleQuery{Rollouts: ids}) {
-		if err != nil {
-			return nil, nil, err
-		}
-		cases = append(cases, caseOf(run, s))
-	}
-	probes, err := grade.Probe(ctx, *p.reward.Judge, cases, run.PassThreshold)
-	if err != nil {
-		return nil, nil, err
-	}
-	repeats, err := grade.Rejudge(ctx, *p.reward.Judge, cases, run.PassThreshold)
-	return probes, repeats, err
-}
-
-// rowsToProbe draws rows of both verdicts, by chance of their own.
-func (e *Engine) rowsToProbe(ctx context.Context, run *record.Run) ([]string, error) {
-	candidates, err := e.Source.Candidates(ctx, run.ID)
-	if err != nil {
-		return nil, err
-	}
-	rank := func(c record.Candidate) uint64 {
-		return record.Rank("probe", run.Seed, c.Key.TaskID, c.Key.EvalRun, c.Key.K)
-	}
-	slices.SortFunc(candidates, func(a, b record.Candidate) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.Key.Compare(b.Key))
-	})
-	var failing, others []string
-	for _, c := range candidates {
-		if c.Reward != nil && *c.Reward < run.PassThreshold {
-			failing = append(failing, c.RolloutID)
-		} else {
-			others = append(others, c.RolloutID)
-		}
-	}
-	n := min(len(failing), max(probeRows/2, probeRows-len(others)))
-	return append(failing[:n:n], others[:min(len(others), probeRows-n)]...), nil
 }

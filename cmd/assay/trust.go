@@ -22,10 +22,12 @@ func trustCommand(s *session) *cobra.Command {
 		Short: "Can the judge be trusted: measure it on the labels",
 		Long: "Measure the judge that gives a run its reward on the run's labels. TRUSTED needs agreement of 0.80 and\n" +
 			"kappa of 0.60, both at the lower end of their intervals, on 50 labels or more with 10 of each class.\n" +
-			"--probes asks the judge about replies that a policy would try first. --compare measures other judges on\n" +
+			"--probes asks the judge about replies that a policy would try first, and about the same rows twice.\n" +
+			"--pairs asks it which of two attempts at one ask is better, in both orders: a winner that changes with\n" +
+			"the order is a tie, and a fifth of such flips is a warning. --compare measures other judges on\n" +
 			"the same labels: builtin:NAME, or the recipe's mapping; their verdicts are added, and the run's stay.\n\n" +
 			"Exit code 0: trusted. 1: FAIL or INCONCLUSIVE. 2: NOT MEASURED.",
-		Example: "assay trust last\nassay trust last --probes\nassay trust last --compare builtin:fair builtin:crooked",
+		Example: "assay trust last\nassay trust last --probes --pairs\nassay trust last --compare builtin:fair builtin:crooked",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
@@ -54,6 +56,7 @@ func trustCommand(s *session) *cobra.Command {
 	}
 	f := c.Flags()
 	f.BoolVar(&o.Probes, "probes", false, "try the hacks that a policy finds first")
+	f.BoolVar(&o.Pairs, "pairs", false, "ask which of two attempts is better, in both orders")
 	f.StringArrayVar(&compare, "compare", nil, "another judge to measure on the same labels; more may follow")
 	return c
 }
@@ -89,6 +92,9 @@ func writeTrust(w io.Writer, r *engine.TrustReport) {
 	writeProbes(w, r.Probes)
 	if r.Repeats != nil {
 		fmt.Fprintf(w, "  asked twice: %s\n", r.Repeats.Says)
+	}
+	if r.Positions != nil {
+		fmt.Fprintf(w, "  pairs: %s\n", r.Positions.Says)
 	}
 	writeCompared(w, r)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -273,5 +274,31 @@ func TestPartialRegradeNeverMixes(t *testing.T) {
 	}
 	if after := p.must("pass", "last", "--json"); after == before {
 		t.Error("the fair judge says what the crooked one said: nothing is tested")
+	}
+}
+
+// Asked which of two attempts is better, the fair judge goes by what they are worth and the
+// crooked one by which it is shown first.
+func TestTrustOfPairs(t *testing.T) {
+	p := newPlace(t)
+	p.write("pairs/recipe.yaml", "name: pairs\nagent: {builtin: seeded}\nsimulate: {situations: 40, repeats: 2}\ngrade: {reward: {judge: {builtin: fair}}}\n"+
+		"tools: [{name: get_order, description: Look up an order., parameters: {type: object, properties: {order_id: {type: string}}, required: [order_id]}}]\n")
+	p.must("run", "pairs")
+	for judge, fooled := range map[string]bool{"builtin:fair": false, "builtin:crooked": true} {
+		p.must("grade", "last", "--judge", judge)
+		r, code := p.trust("last", "--pairs")
+		if r.Positions == nil || code != exitCouldNot {
+			t.Fatalf("%s: no pairs, exit %d", judge, code)
+		}
+		if r.Positions.N < 5 || r.Positions.Silent > 0 || r.Positions.Flagged != fooled || (r.Positions.Flips > 0) != fooled || r.Positions.ToFirst != r.Positions.Flips {
+			t.Errorf("%s: %+v", judge, r.Positions)
+		}
+		if said := slices.ContainsFunc(r.Warnings, func(w record.Warning) bool { return w.Code == "position" }); said != fooled {
+			t.Errorf("%s: warnings %+v", judge, r.Warnings)
+		}
+	}
+	p.must("run", bribed) // of one attempt a task
+	if _, errs, code := p.run("trust", "last", "--pairs"); code != exitCouldNot || !strings.Contains(errs, "repeats of 2") {
+		t.Errorf("without pairs: exit %d, %s", code, errs)
 	}
 }

@@ -533,6 +533,34 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+func TestJudgeComparesTwo(t *testing.T) {
+	t.Parallel()
+	judge := func(name string, args ...string) *CommandJudge {
+		j, err := NewCommandJudge(self(t, name, args...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(j.Close)
+		return j
+	}
+	short, long := record.JudgeRequest{Prompt: "ask", FinalText: "Yes."}, record.JudgeRequest{Prompt: "ask", FinalText: "Yes, it was sent."}
+	j := judge("preference")
+	for want, pair := range map[string][2]record.JudgeRequest{"first": {long, short}, "second": {short, long}} {
+		if word, err := j.Prefer(t.Context(), pair[0], pair[1]); err != nil || word != want {
+			t.Errorf("%q, %v; want %s", word, err, want)
+		}
+	}
+	for part, reply := range map[string]string{
+		"none of preference, error": `{"type":"verdict","id":"ID","reward":1}`,
+		"which is preferred":        `{"type":"preference","id":"ID"}`,
+		"preferred is a number":     `{"type":"preference","id":"ID","preferred":1}`,
+	} {
+		if _, err := judge("raw", reply).Prefer(t.Context(), short, long); err == nil || !strings.Contains(err.Error(), part) || record.CauseOf(err) != record.CauseJudge {
+			t.Errorf("%s: %v of cause %q", reply, err, record.CauseOf(err))
+		}
+	}
+}
+
 // BenchmarkCommand is the rate of one-turn rollouts through kept-alive processes
 // that answer at once, 32 at a time as a run has them.
 func BenchmarkCommand(b *testing.B) {

@@ -8,6 +8,15 @@
 //
 // [CommandJudge] and [HTTPJudge] are asked for verdicts over the same two wires.
 //
+// A judge is asked for a verdict on one rollout by a grade message. Asked which of two
+// attempts at one ask is better, it gets
+//
+//	{"type":"compare","protocol":1,"id":"…","rubric":null,"system_prompt":"…","tools":[],"prompt":"…",
+//	 "first":{"steps":[],"final_text":"…"},"second":{"steps":[],"final_text":"…"}}
+//
+// and answers {"type":"preference","id":"…","preferred":"first"}, second or tie, or an
+// error.
+//
 // An agent is anything with
 //
 //	Reply(context.Context, record.Turn) (record.Reply, error)

@@ -485,3 +485,35 @@ func FuzzHTTPAnswer(f *testing.F) {
 		}
 	})
 }
+
+func TestHTTPJudgeComparesTwo(t *testing.T) {
+	judge := func(status int, body string, got *map[string]any) *HTTPJudge {
+		j, err := NewHTTPJudge(HTTPConfig{URL: serving(t, func(w http.ResponseWriter, m map[string]any) {
+			*got = m
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+		})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(j.Close)
+		return j
+	}
+	one, other := record.JudgeRequest{Prompt: "ask", FinalText: "one"}, record.JudgeRequest{Prompt: "ask", FinalText: "other"}
+	var got map[string]any
+	if word, err := judge(200, `{"type":"preference","preferred":"second"}`, &got).Prefer(t.Context(), one, other); err != nil || word != "second" {
+		t.Errorf("%q, %v", word, err)
+	}
+	if diff := cmp.Diff(map[string]any{"type": "compare", "protocol": 1.0, "id": "1", "rubric": nil, "system_prompt": "", "tools": []any{}, "prompt": "ask",
+		"first": map[string]any{"steps": []any{}, "final_text": "one"}, "second": map[string]any{"steps": []any{}, "final_text": "other"}}, got); diff != "" {
+		t.Errorf("the request (-want +got):\n%s", diff)
+	}
+	for body, cause := range map[string]record.Cause{
+		`<html>`: record.CauseJudge, `{"type":"preference"}`: record.CauseJudge, `{"type":"verdict","reward":1}`: record.CauseJudge,
+		`{"type":"error","error":"x","cause":"infrastructure"}`: record.CauseInfrastructure,
+	} {
+		if word, err := judge(200, body, &got).Prefer(t.Context(), one, other); err == nil || word != "" || record.CauseOf(err) != cause {
+			t.Errorf("%s: %q, %v of cause %q", body, word, err, record.CauseOf(err))
+		}
+	}
+}

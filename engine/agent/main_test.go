@@ -223,6 +223,15 @@ var behaviours = map[string]func(*playing) int{
 		_, _ = hold.Write(nil)
 		return hang()
 	},
+	"preference": func(p *playing) int { // the longer reply
+		first, second := p.turn["first"].(map[string]any), p.turn["second"].(map[string]any)
+		word := "second"
+		if len(first["final_text"].(string)) >= len(second["final_text"].(string)) {
+			word = "first"
+		}
+		p.write(map[string]any{"type": "preference", "preferred": word, "reason": "it is longer"})
+		return goOn
+	},
 	"verdict": func(p *playing) int {
 		p.write(map[string]any{"type": "verdict", "reward": 0.5, "reason": p.turn["final_text"], "text": 7, "markers": map[string]any{"m": 1}})
 		return goOn

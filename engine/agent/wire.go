@@ -26,6 +26,8 @@ const (
 	typeCancel     = "cancel"
 	typeGrade      = "grade"
 	typeVerdict    = "verdict"
+	typeCompare    = "compare"
+	typePreference = "preference"
 )
 
 // turnMessage is a turn as it is written. It holds no axes, fault plan,
@@ -89,6 +91,33 @@ type gradeMessage struct {
 	Steps        []shownStep     `json:"steps"`
 	FinalText    record.Text     `json:"final_text"`
 	Reference    json.RawMessage `json:"reference"`
+}
+
+// compareMessage asks a judge which of two attempts at one ask is better.
+type compareMessage struct {
+	Type         string       `json:"type"`
+	Protocol     int          `json:"protocol"`
+	ID           string       `json:"id"`
+	Rubric       *record.Text `json:"rubric"`
+	SystemPrompt record.Text  `json:"system_prompt"`
+	Tools        []shownTool  `json:"tools"`
+	Prompt       record.Text  `json:"prompt"`
+	First        shownAttempt `json:"first"`
+	Second       shownAttempt `json:"second"`
+}
+
+type shownAttempt struct {
+	Steps     []shownStep `json:"steps"`
+	FinalText record.Text `json:"final_text"`
+}
+
+func newCompareMessage(id string, first, second record.JudgeRequest) compareMessage {
+	return compareMessage{
+		Type: typeCompare, Protocol: protocolVersion, ID: id, Rubric: first.Rubric, SystemPrompt: first.SystemPrompt,
+		Tools: showTools(first.Tools), Prompt: first.Prompt,
+		First:  shownAttempt{showSteps(first.Steps), first.FinalText},
+		Second: shownAttempt{showSteps(second.Steps), second.FinalText},
+	}
 }
 
 func newTurnMessage(id string, turn *record.Turn, now time.Time) turnMessage {
@@ -188,6 +217,10 @@ type replyBody struct {
 	// Privileged stays on the rollout: a program that simulates an agent of known
 	// truth says so here.
 	Privileged json.RawMessage `json:"privileged"`
+}
+
+type preferenceBody struct {
+	Preferred *string `json:"preferred"`
 }
 
 type errorBody struct {

@@ -15,6 +15,7 @@ const (
 	doView    = "next-view"
 	doMeasure = "measure"
 	doProbe   = "probe"
+	doPairs   = "pairs"
 	doNext    = "next-row"
 	doBefore  = "row-before"
 	doExplore = "explore"
@@ -51,7 +52,8 @@ func (m *Model) Actions() []ui.Action {
 	if !m.busy {
 		out = append(out,
 			ui.Action{ID: doMeasure, Keys: []string{"m"}, Name: "measure", Help: "Measure the judge on the labels; a look at the other half of gold, which is counted", Footer: 5},
-			ui.Action{ID: doProbe, Keys: []string{"P"}, Name: "with probes", Help: "Measure it and ask it about replies that a policy would try first", Footer: 6})
+			ui.Action{ID: doProbe, Keys: []string{"P"}, Name: "with probes", Help: "Measure it and ask it about replies that a policy would try first", Footer: 6},
+			ui.Action{ID: doPairs, Keys: []string{"O"}, Name: "both orders", Help: "Measure it and ask it which of two attempts is better, in both orders"})
 	}
 	if m.view != viewReport {
 		out = append(out,
@@ -140,6 +142,10 @@ func (m *Model) Do(id string) tea.Cmd {
 		return ui.Ask(ui.Confirm{Question: "Probe the judge?", Yes: "Probe it",
 			Says: "It is asked about up to forty rows again for every probe, which costs what its calls cost. It also counts as a look at the other half of gold."},
 			m.asked(func() tea.Cmd { return m.measure(engine.TrustOptions{Probes: true}) }))
+	case doPairs:
+		return ui.Ask(ui.Confirm{Question: "Ask the judge about pairs?", Yes: "Ask it",
+			Says: "It is asked about up to forty pairs of attempts twice, in both orders, which costs what its calls cost. It also counts as a look at the other half of gold."},
+			m.asked(func() tea.Cmd { return m.measure(engine.TrustOptions{Pairs: true}) }))
 	case doNext, doBefore:
 		by := 1
 		if id == doBefore {

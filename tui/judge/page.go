@@ -74,6 +74,7 @@ func (m *Model) layOut() {
 	}
 	m.probes(r)
 	m.again(r)
+	m.positions(r)
 	m.people(r)
 	m.others(r)
 	m.notes(r)

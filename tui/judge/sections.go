@@ -216,6 +216,19 @@ func (m *Model) again(r *engine.TrustReport) {
 	m.say(mark, plain, r.Repeats.Says)
 }
 
+// positions is what became of pairs that the judge was shown in both orders.
+func (m *Model) positions(r *engine.TrustReport) {
+	if r.Positions == nil {
+		return
+	}
+	mark := m.theme.Pass()
+	if r.Positions.Flagged {
+		mark = m.theme.Fail()
+	}
+	m.heading("Which of two is better, in both orders")
+	m.say(mark, plain, r.Positions.Says)
+}
+
 func (m *Model) people(r *engine.TrustReport) {
 	if len(r.People) == 0 {
 		return
