@@ -71,3 +71,24 @@ func rubricOf(run *record.Run, scorer string) string {
 	}
 	return ""
 }
+
+// RunRubric is the rubric by which a run's reward is judged; that of its recipe is
+// saved as a version on the way. A reward without one is an error.
+func (e *Engine) RunRubric(ctx context.Context, runID string) (record.Rubric, error) {
+	run, err := e.Source.Run(ctx, runID)
+	if err != nil {
+		return record.Rubric{}, err
+	}
+	if err := e.keepRubrics(ctx, run, ""); err != nil {
+		return record.Rubric{}, err
+	}
+	versions, err := e.Source.Rubrics(ctx, rubricName(run))
+	if err != nil {
+		return record.Rubric{}, err
+	}
+	own := rubricOf(run, run.Scorer)
+	if i := slices.IndexFunc(versions, func(v record.Rubric) bool { return v.Hash == own }); own != "" && i >= 0 {
+		return versions[i], nil
+	}
+	return record.Rubric{}, record.Problemf("no_rubric", "give the recipe's judge one with grade.reward.judge.rubric", "the reward of run %s comes from no rubric", runID)
+}

@@ -33,6 +33,14 @@ func (w *writer) edit(file string, done func(error) tea.Msg) tea.Cmd {
 	}
 }
 
+func (b *bench) RunRubric(ctx context.Context, runID string) (record.Rubric, error) {
+	run, err := b.db.Run(ctx, runID)
+	if err != nil {
+		return record.Rubric{}, err
+	}
+	return b.db.Rubric(ctx, run.Scorers[0].RubricHash)
+}
+
 // TryRubric says of the labelled rollouts that the rubric of now passes all, and the
 // one that is tried what gold says, but for the last, on which it is wrong.
 func (b *bench) TryRubric(ctx context.Context, runID, rubric string, observe func(engine.TrialRow)) (*engine.RubricTrial, error) {

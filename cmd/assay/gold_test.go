@@ -189,6 +189,9 @@ func TestTryAndKeepARubric(t *testing.T) {
 	}
 	var heard []engine.TrialRow
 	// The crooked judge is bribed by a third of a rubric's longer words; nobody says these.
+	if own, err := e.RunRubric(t.Context(), id); err != nil || own.Text == "" {
+		t.Fatalf("the rubric of the run is %q, %v", own.Text, err)
+	}
 	trial, err := e.TryRubric(t.Context(), id, "Verifiable truthfulness throughout.", func(r engine.TrialRow) { heard = append(heard, r) })
 	if err != nil {
 		t.Fatal(err)

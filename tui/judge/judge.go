@@ -22,13 +22,14 @@ type Store interface {
 	HeadsAt(ctx context.Context, rows []store.Row) ([]store.RolloutHead, error)
 	Labels(ctx context.Context, runID string) ([]record.Label, error)
 	Sample(ctx context.Context, rolloutID string) (*record.Sample, error)
-	Rubric(ctx context.Context, hash string) (record.Rubric, error)
 }
 
 // Engine is what the screen asks of the engine; [engine.Engine] has it.
 type Engine interface {
 	// Trust measures a run's judge on its gold and saves the report.
 	Trust(ctx context.Context, runID string, o engine.TrustOptions) (*engine.TrustReport, error)
+	// RunRubric is the rubric that gives the run its reward.
+	RunRubric(ctx context.Context, runID string) (record.Rubric, error)
 	// TryRubric judges the tuning half of gold by another rubric and saves nothing,
 	// KeepRubric saves that, Grade judges the run.
 	TryRubric(ctx context.Context, runID, rubric string, observe func(engine.TrialRow)) (*engine.RubricTrial, error)

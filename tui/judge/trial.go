@@ -130,16 +130,10 @@ func (m *Model) editRubric() tea.Cmd {
 	if m.trial != nil {
 		text = m.trial.text
 	}
-	s, hash := m.opts.Store, rubricOf(m.run)
+	e, id := m.opts.Engine, m.runID
 	return m.ask(func(ctx context.Context) tea.Msg {
 		if text == "" {
-			if hash == "" {
-				return rubricMsg{err: errNoRubric}
-			}
-			rubric, err := s.Rubric(ctx, hash)
-			if store.CodeOf(err) == store.CodeNotFound {
-				err = errNoRubric
-			}
+			rubric, err := e.RunRubric(ctx, id)
 			if err != nil {
 				return rubricMsg{err: err}
 			}
@@ -149,8 +143,6 @@ func (m *Model) editRubric() tea.Cmd {
 		return rubricMsg{text, file, err}
 	})
 }
-
-var errNoRubric = errors.New("this run's reward comes from no rubric: a recipe gives its judge one with grade.reward.judge.rubric")
 
 // rubricOf is the hash of the rubric that gives a run its reward.
 func rubricOf(run *record.Run) string {
