@@ -49,3 +49,15 @@ func (m *memory) SaveTag(ctx context.Context, tag record.Tag) error {
 func (m *memory) Labels(ctx context.Context, runID string) ([]record.Label, error) {
 	return m.file().Labels(ctx, runID)
 }
+
+func (m *memory) SiblingPairs(ctx context.Context, runID string, tasks int) ([]record.SiblingPair, error) {
+	return m.file().SiblingPairs(ctx, runID, tasks)
+}
+
+func (m *memory) OwnPreferences(ctx context.Context, runID, annotator string) ([]record.Preference, error) {
+	return m.file().OwnPreferences(ctx, runID, annotator)
+}
+
+func (m *memory) AddPreference(ctx context.Context, p record.Preference) (int64, error) {
+	return m.file().AddPreference(ctx, p)
+}

@@ -378,6 +378,69 @@ func TestLabellingIsBlind(t *testing.T) {
 	}
 }
 
+// TestPairsOfSiblings are compared in an order of sides that stays, by keys that save
+// at once, without anything of a verdict, and can be taken back.
+func TestPairsOfSiblings(t *testing.T) {
+	m := newMemory()
+	m.addRun(labelRun, record.Run{Recipe: "oncall", Role: record.RoleMain, Status: record.RunDone, SystemPrompt: "Read the runbook."}, 5, 3)
+	for _, s := range m.samples {
+		if s.Rollout.Key.K > 0 && s.Task.ID != m.posed[labelRun][0].Task.ID { // the first task's are all the same
+			s.Rollout.FinalText = record.Text(fmt.Sprintf("Attempt number %d ends here.", s.Rollout.Key.K))
+		}
+	}
+	b := &bench{db: m.file()}
+	t.Cleanup(func() { _ = b.db.Close() })
+	d := drive(t, m, 120, 40, func(o *Options) { o.Store, o.Engine, o.Annotator = blinded{b.db, t}, b, "ana" })
+	d.send(ui.GoMsg{Screen: ui.ScreenLabel, Visit: ui.Visit{Run: labelRun}})
+	d.slowly("/")
+	d.write("runbook")
+	d.press("enter n")
+	d.sees("2 of ", "runbook")
+	d.press("P")
+	d.sees("Pair 1 of 4: which is better?", "Left: a", "Right: b", "ends here.")
+	d.seesNot("Verdict", "reward", "unsafe_restart", "✗ runbook_first")
+	sides := d.screen()
+	d.press("a") // too soon to have been read
+	d.sees("Pair 1 of 4")
+	d.slowly("a b =")
+	d.sees("Saved neither is better for pair 3", "Pair 4 of 4", "3 of 4 decided")
+	d.slowly("u")
+	d.sees("Taken back: neither is better for pair 3", "Pair 3 of 4")
+	d.slowly("r")
+	d.sees("Rubric and policy", "Read the runbook.")
+	d.slowly("a")
+	d.seesNot("Saved left is better for pair 3") // the pair is not in sight
+	d.slowly("r s")
+	d.sees("Saved skip for pair 3", "Pair 4 of 4")
+	d.slowly("esc")
+	d.sees("Card 1 of")
+	d.press("P { { {")
+	d.sees("Pair 1 of 4", "you said: left is better")
+	if again := d.screen(); strings.Split(again, "\n")[8] != strings.Split(sides, "\n")[8] {
+		t.Errorf("the sides changed:\n%s\n%s", sides, again)
+	}
+	prefs, err := b.db.Preferences(t.Context(), labelRun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, p := range prefs {
+		got += p.Choice + " "
+		if p.Annotator != "ana" || p.First == p.Second {
+			t.Errorf("kept %+v", p)
+		}
+	}
+	if got != "first second tie retracted skip " {
+		t.Errorf("on disk: %s", got)
+	}
+	for _, size := range [][2]int{{80, 24}, {60, 16}, {20, 5}} {
+		d.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		checkFrame(t, d)
+		d.press("tab j enter )")
+		checkFrame(t, d)
+	}
+}
+
 func TestLabelWithoutAName(t *testing.T) {
 	m := labelMemory()
 	b := &bench{db: m.file()}

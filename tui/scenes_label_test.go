@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"assay/engine/record"
 	"assay/tui/ui"
 )
 
@@ -24,6 +25,18 @@ var labelScenes = []scene{
 	{"label-note", func(t testing.TB, w, h int) *driver { d := labelling(t, w, h, "p M"); d.write("half a no"); return d }},
 	{"label-rubric", func(t testing.TB, w, h int) *driver { return labelling(t, w, h, "r") }},
 	{"label-saved", func(t testing.TB, w, h int) *driver { return labelling(t, w, h, "p p f") }},
+	{"label-pairs", func(t testing.TB, w, h int) *driver {
+		m := newMemory()
+		m.addRun(labelRun, record.Run{Recipe: "oncall", Role: record.RoleMain, Status: record.RunDone}, 3, 2)
+		for _, s := range m.samples {
+			if s.Rollout.Key.K > 0 {
+				s.Rollout.FinalText = "I have asked for a second pair of eyes first."
+			}
+		}
+		d, _ := atBench(t, m, ui.ScreenLabel, w, h)
+		d.slowly("P")
+		return d
+	}},
 	{"label-help", func(t testing.TB, w, h int) *driver { return labelling(t, w, h, "?") }},
 	{"judge-unmeasured", func(t testing.TB, w, h int) *driver {
 		d, _ := atBench(t, labelMemory(), ui.ScreenJudge, w, h)

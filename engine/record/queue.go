@@ -98,6 +98,13 @@ type Preference struct {
 	At            time.Time
 }
 
+// SiblingPair is two rollouts of one task that may be compared, in no order.
+type SiblingPair struct {
+	TaskID  string
+	EvalRun int
+	A, B    string // rollout ids
+}
+
 // Correction is a cause of failure that somebody put in the place of what was
 // derived. Corrections are appended; the last one counts.
 type Correction struct {

@@ -144,10 +144,16 @@ func (m *Model) tag(n int) tea.Cmd {
 }
 
 // Typing reports whether keys are text.
-func (m *Model) Typing() bool { return m.edit != editNothing }
+func (m *Model) Typing() bool { return m.edit != editNothing || m.search.Typing }
 
 // Type takes a key of the line.
 func (m *Model) Type(msg tea.KeyPressMsg) tea.Cmd {
+	if m.search.Typing {
+		if m.search.Key(msg.String(), msg.Text) {
+			return m.find()
+		}
+		return nil
+	}
 	switch key := msg.String(); key {
 	case "esc":
 		m.edit = editNothing
@@ -157,6 +163,19 @@ func (m *Model) Type(msg tea.KeyPressMsg) tea.Cmd {
 		m.field.Key(key, msg.Text)
 	}
 	return nil
+}
+
+// find looks for what is looked for in the card's transcript.
+func (m *Model) find() tea.Cmd {
+	if m.shown == nil {
+		return nil
+	}
+	find := m.search.In(m.shown.doc)
+	m.play.Forget()
+	if find == nil {
+		return nil
+	}
+	return m.ask(func(context.Context) tea.Msg { return hitsMsg{find()} })
 }
 
 func (m *Model) endEdit() tea.Cmd {

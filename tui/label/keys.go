@@ -33,6 +33,8 @@ var verdicts = map[string]record.Verdict{doPass: record.VerdictPass, doFail: rec
 // Actions are what can be done now.
 func (m *Model) Actions() []ui.Action {
 	switch {
+	case m.search.Typing:
+		return []ui.Action{ui.Reserve(ui.Open, "find", "Find the words", 1), ui.Reserve(ui.Back, "leave it", "Leave things as they are", 2)}
 	case m.edit != editNothing:
 		return []ui.Action{ui.Reserve(ui.Open, "keep", "Keep what was written", 1), ui.Reserve(ui.Back, "leave it", "Leave things as they were", 2)}
 	case m.cards == nil || m.err != nil:
@@ -41,6 +43,8 @@ func (m *Model) Actions() []ui.Action {
 			out = append(out, ui.Action{ID: doQueue, Keys: []string{"o"}, Name: "queue", Help: "Go on with another queue", Footer: 2})
 		}
 		return out
+	case m.pairs != nil:
+		return m.pairActions()
 	}
 	out := append(ui.Moves(),
 		ui.Action{ID: doPass, Keys: []string{"p"}, Name: "pass", Help: "It passes: save that and go on", Footer: 1},
@@ -55,11 +59,16 @@ func (m *Model) Actions() []ui.Action {
 		ui.Action{ID: doNewTag, Keys: []string{"T"}, Name: "new tag", Help: "Name another kind of failure"},
 		ui.Action{ID: doNumbers, Keys: []string{"J"}, Name: "judge's numbers", Help: "Show how the judge agrees with the labels so far, or hide it"},
 		ui.Action{ID: doQueue, Keys: []string{"o"}, Name: "queue", Help: "Go on with another queue: mixed, random, or one that is there"},
+		ui.Action{ID: doPairs, Keys: []string{"P"}, Name: "pairs", Help: "Compare two attempts at one task: which is better"},
+		ui.Reserve(ui.Find, "find", "Find words in the transcript", 0),
 		ui.Action{ID: doCall, Keys: []string{"]"}, Name: "next call", Help: "Go to the next tool call"},
 		ui.Action{ID: doBack, Keys: []string{"["}, Name: "call before", Help: "Go to the tool call before"},
 		ui.Reserve(ui.Open, "unfold", "Fold or unfold a tool call", 0),
 		ui.Reserve(ui.Copy, "", "Copy what is under the cursor", 0),
 		ui.Reserve(ui.Back, "back", "Go back: to the card, to the runs", 0))
+	if m.search.Active() {
+		out = append(out, ui.Reserve(ui.FindNext, "", "", 0), ui.Reserve(ui.FindPrev, "", "", 0))
+	}
 	for n := range maxTags {
 		help := "Put failure tag " + fmt.Sprint(n+1) + " on the card, or take it off"
 		if n < len(m.tags) {
@@ -75,6 +84,9 @@ const maxTags = 9
 
 // Do does an action.
 func (m *Model) Do(id string) tea.Cmd {
+	if m.pairs != nil {
+		return m.doPair(id)
+	}
 	if v, ok := verdicts[id]; ok {
 		return m.judge(v)
 	}
@@ -102,6 +114,18 @@ func (m *Model) Do(id string) tea.Cmd {
 		m.turnPane()
 	case doCall, doBack:
 		m.jump(id)
+	case doPairs:
+		return m.openPairs()
+	case ui.Find:
+		if m.shown != nil && m.pane == paneCard {
+			m.search.Begin()
+		}
+	case ui.FindNext, ui.FindPrev:
+		by := 1
+		if id == ui.FindPrev {
+			by = -1
+		}
+		m.search.Go(by, &m.play)
 	case ui.Open:
 		m.fold()
 	case ui.Copy:
@@ -205,6 +229,11 @@ func (m *Model) front() (*ui.Scroll, ui.Blocks) {
 	switch {
 	case m.pane == paneRubric && m.leaf != nil:
 		return &m.page, m.leaf
+	case m.pairs != nil:
+		if m.pairs.shown == nil {
+			return nil, nil
+		}
+		return &m.pairs.scroll, m.pairs.shown
 	case m.shown != nil:
 		return &m.play, m.shown.doc
 	}
@@ -219,6 +248,6 @@ func (m *Model) click(msg tea.MouseClickMsg) {
 	}
 	was := scroll.Cursor()
 	if at := scroll.Click(blocks, line); at >= 0 && at == was {
-		m.fold()
+		m.Do(ui.Open)
 	}
 }

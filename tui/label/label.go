@@ -26,6 +26,9 @@ type Store interface {
 	SaveDraft(ctx context.Context, d record.Draft) error
 	Tags(ctx context.Context) ([]record.Tag, error)
 	SaveTag(ctx context.Context, tag record.Tag) error
+	SiblingPairs(ctx context.Context, runID string, tasks int) ([]record.SiblingPair, error)
+	OwnPreferences(ctx context.Context, runID, annotator string) ([]record.Preference, error)
+	AddPreference(ctx context.Context, p record.Preference) (no int64, err error)
 }
 
 // Engine is what the screen asks of the engine; [engine.Engine] has it.
@@ -112,8 +115,10 @@ type Model struct {
 	meter    *engine.Meter
 	asked    bool // the judge's numbers may be shown
 
+	pairs  *pairs // nil where cards are shown
 	pane   pane
 	play   ui.Scroll
+	search transcript.Search
 	leaf   *leaf
 	page   ui.Scroll
 	edit   editing
@@ -171,7 +176,10 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 			return m.openQueue(m.wanted) // it may have come to its end
 		}
 	case tea.PasteMsg:
-		if m.Typing() {
+		switch {
+		case m.search.Typing:
+			m.search.Field.Insert(msg.Content)
+		case m.Typing():
 			m.field.Insert(msg.Content)
 		}
 	case tea.MouseWheelMsg:
@@ -195,6 +203,10 @@ func (m *Model) Restyle(t ui.Theme) {
 	if m.leaf != nil {
 		m.leaf.theme = t
 	}
+	if m.pairs != nil && m.pairs.shown != nil {
+		m.pairs.scroll.Forget()
+		m.pairs.shown.Restyle(t)
+	}
 }
 
 // Where says which queue is gone through, and by whom.
@@ -214,6 +226,9 @@ func (m *Model) runName() string {
 
 // Status is the card that is shown.
 func (m *Model) Status() []ui.Span {
+	if p := m.pairs; p != nil {
+		return []ui.Span{ui.S(m.theme.Text, "pair "+ui.Count(p.at+1)), ui.S(m.theme.Quiet, " of "+ui.Count(len(p.list)))}
+	}
 	if m.shown == nil {
 		return nil
 	}

@@ -62,7 +62,8 @@ type (
 		note record.Text
 		err  error
 	}
-	tagMsg struct {
+	hitsMsg struct{ found transcript.Found }
+	tagMsg  struct {
 		tags []record.Tag
 		name string
 		err  error
@@ -90,6 +91,7 @@ func (m *Model) openQueue(o engine.QueueOptions) tea.Cmd {
 	}
 	m.epoch++
 	m.busy, m.err, m.wanted = true, nil, o
+	m.pairs = nil
 	m.queue, m.cards, m.shown, m.next = record.QueueHead{}, nil, nil, nil
 	m.reading, m.ahead, m.metering, m.saving = ui.Question{}, ui.Question{}, ui.Question{}, false
 	s, e, id, who, theme := m.opts.Store, m.opts.Engine, m.runID, m.opts.Annotator, m.theme
@@ -191,7 +193,7 @@ func (m *Model) show() tea.Cmd {
 }
 
 func (m *Model) put(c *card) {
-	m.shown = c
+	m.shown, m.search = c, transcript.Search{}
 	for _, name := range m.given[c.at] {
 		c.tags[name] = true
 	}
@@ -266,6 +268,14 @@ func (m *Model) answered(msg tea.Msg) tea.Cmd {
 		return m.noteKept(msg)
 	case tagMsg:
 		return m.tagKept(msg)
+	case hitsMsg:
+		m.search.Take(msg.found, &m.play)
+	case matchesMsg:
+		return m.matchesRead(msg)
+	case matchMsg:
+		return m.matchRead(msg)
+	case chosenMsg:
+		return m.chosen(msg)
 	}
 	return nil
 }

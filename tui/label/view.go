@@ -27,6 +27,9 @@ func (m *Model) View(width, height int) []string {
 	case m.cards == nil:
 		return m.sentence(width, height, "", "")
 	}
+	if m.pairs != nil && m.pane == paneCard {
+		return m.pairView(width, height)
+	}
 	var lines []string
 	if width >= roomy {
 		left := width - sideWidth - 1
@@ -67,7 +70,12 @@ func (m *Model) large(width, height int) []string {
 	lines := []string{m.heading(width)}
 	m.top, m.height = 1, height-1
 	var foot []string
-	if m.edit != editNothing && height > 2 {
+	switch {
+	case height <= 2:
+	case m.search.Typing:
+		foot = append(foot, m.search.Line(m.theme, width))
+		m.height--
+	case m.edit != editNothing:
 		foot = append(foot, m.line(width))
 		m.height--
 	}
@@ -95,6 +103,9 @@ func (m *Model) heading(width int) string {
 		if v := m.cards[m.shown.at].Verdict; v != "" {
 			right = []ui.Span{ui.S(t.Quiet, "you said "), ui.S(t.Text, string(v))}
 		}
+	}
+	if text := m.search.Text(); text != "" {
+		right = []ui.Span{ui.S(t.Accent, text)}
 	}
 	if m.saving {
 		right = []ui.Span{ui.S(t.Info, "saving")}
