@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -104,7 +105,7 @@ func (m *root) Init() tea.Cmd {
 	}
 	switch {
 	case m.opts.Open != "":
-		cmds = append(cmds, m.open(m.opts.Open))
+		cmds = append(cmds, m.goTo(cmp.Or(m.opts.Screen, ui.ScreenLive), ui.Visit{Run: m.opts.Open}))
 	case m.opts.Begin != "":
 		cmds = append(cmds, m.begin(runs.StartMsg{Recipe: m.opts.Begin}))
 	case m.opts.Continue != "":

@@ -450,6 +450,18 @@ func TestLabelWithoutAName(t *testing.T) {
 	d.sees("Nobody is named who labels.")
 }
 
+// TestOpenOnLabel begins on the screen and the queue that were asked for.
+func TestOpenOnLabel(t *testing.T) {
+	m := labelMemory()
+	b := &bench{db: m.file()}
+	t.Cleanup(func() { _ = b.db.Close() })
+	d := drive(t, m, 140, 30, func(o *Options) {
+		o.Store, o.Engine, o.Annotator = b.db, b, "ben"
+		o.Open, o.Screen, o.Queue = labelRun, ui.ScreenLabel, engine.QueueOptions{Name: "evening", Order: "random"}
+	})
+	d.sees("4 Label", "queue evening", "ben", "Card 1 of 13")
+}
+
 func TestDigitsAreTagsOnLabel(t *testing.T) {
 	d, _ := atBench(t, labelMemory(), ui.ScreenLabel, 100, 30)
 	d.press("2")

@@ -87,7 +87,11 @@ type Options struct {
 	// Open is a run to open at the start, Begin a recipe to run then and Continue a
 	// run to resume; at most one is set, none opens the list of runs.
 	Open, Begin, Continue string
-	Version               string
+	// Screen is the number of the one that Open is opened on, 0 for Live, and Queue the
+	// labelling queue that Label opens there.
+	Screen  int
+	Queue   engine.QueueOptions
+	Version string
 	// Annotator is who sits here, as labels name them: what they were shown of a
 	// verdict is noted under it. "" notes nothing.
 	Annotator string

@@ -28,7 +28,7 @@ func otherScreens(ctx context.Context, o Options, theme ui.Theme) map[int]ui.Scr
 		if edit == nil {
 			edit = editor(o.Environ)
 		}
-		screens[ui.ScreenLabel] = label.New(ctx, label.Options{Store: o.Store, Engine: o.Engine, Annotator: o.Annotator, Now: o.Now, Theme: theme})
+		screens[ui.ScreenLabel] = label.New(ctx, label.Options{Store: o.Store, Engine: o.Engine, Annotator: o.Annotator, Queue: o.Queue, Now: o.Now, Theme: theme})
 		screens[ui.ScreenJudge] = judge.New(ctx, judge.Options{Store: o.Store, Engine: o.Engine, Theme: theme, Edit: edit})
 		screens[ui.ScreenDelta] = delta.New(ctx, delta.Options{Store: o.Store, Engine: o.Engine, Dir: o.Dir, Now: o.Now, Theme: theme})
 		screens[ui.ScreenCut] = cut.New(ctx, cut.Options{Store: o.Store, Engine: o.Engine, Dir: o.Dir, Theme: theme})

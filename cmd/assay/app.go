@@ -15,6 +15,7 @@ import (
 	"assay/recipes"
 	"assay/store"
 	"assay/tui"
+	"assay/tui/ui"
 )
 
 // openApp opens the app on the database; runID, where it is set, is the run to
@@ -23,15 +24,29 @@ func (s *session) openApp(ctx context.Context, runID string) error {
 	return s.app(ctx, tui.Options{Open: runID}, engine.Options{})
 }
 
+// labelInApp opens the app on Label of a run, with the queue that is asked for.
+func (s *session) labelInApp(ctx context.Context, run, annotator string, o engine.QueueOptions) error {
+	if !s.onTerminal() {
+		return record.Problemf("no_terminal", "add --plain to label row by row", "the label screen needs a terminal, and this is none")
+	}
+	var id string
+	if err := s.withRun(ctx, s.read, run, func(_ *store.DB, runID string) error { id = runID; return nil }); err != nil {
+		return err
+	}
+	return s.app(ctx, tui.Options{Open: id, Screen: ui.ScreenLabel, Queue: o, Annotator: annotator}, engine.Options{})
+}
+
 // watchRun opens the app and runs a recipe in it.
 func (s *session) watchRun(ctx context.Context, recipe string, opts engine.Options) error {
 	return s.app(ctx, tui.Options{Begin: recipe}, opts)
 }
 
+func (s *session) onTerminal() bool { return s.isTerminal(s.in) && s.isTerminal(s.out) }
+
 // app draws the app. Without a terminal it never does: it says which command to
 // use.
 func (s *session) app(ctx context.Context, o tui.Options, opts engine.Options) error {
-	if !s.isTerminal(s.in) || !s.isTerminal(s.out) {
+	if !s.onTerminal() {
 		return &record.Problem{Code: "no_terminal", Message: "the app needs a terminal, and this is none",
 			Fix: "use a command: assay run RECIPE, assay runs, assay show RUN; assay --help lists them"}
 	}
@@ -43,7 +58,9 @@ func (s *session) app(ctx context.Context, o tui.Options, opts engine.Options) e
 		defer b.wait()
 		version, _ := buildVersion()
 		o.Store, o.Version, o.Environ, o.Now = db, version, s.environ, time.Now
-		o.Annotator = s.person()
+		if o.Annotator == "" {
+			o.Annotator = s.person()
+		}
 		o.CrashDir = filepath.Dir(s.file())
 		o.Engine, o.Dir = s.newEngine(db, nil), filepath.Dir(s.file())
 		o.Recipes = s.offered(".")

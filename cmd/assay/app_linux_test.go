@@ -126,3 +126,16 @@ func TestTheThreeJobsAtTheKeyboard(t *testing.T) {
 		t.Errorf("%v is left beside the file", beside)
 	}
 }
+
+// TestLabelOpensTheApp on the run and the queue that were asked for.
+func TestLabelOpensTheApp(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.must("run", bribed)
+	s := p.open(130, 30, "label", "last", "--annotator", "zoe", "--queue", "evening", "--order", "random", "--rows", "7")
+	s.sees("4 Label", "queue evening", "zoe", "Card 1 of")
+	s.press("q")
+	if code := s.ends(); code != exitOK {
+		t.Errorf("exit %d", code)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"assay/engine"
@@ -26,18 +27,15 @@ func labelCommand(s *session) *cobra.Command {
 	var o engine.QueueOptions
 	c := &cobra.Command{
 		Use:   "label RUN",
-		Short: "Label a run's rollouts by hand, blind, row by row",
+		Short: "Label a run's rollouts by hand, blind",
 		Long: "Label a run's rollouts by hand. Rows come from a queue: half of it is drawn at random and counts towards\n" +
 			"trust in the judge, the rest is what teaches most, and a tenth is shown again unannounced. The judge's\n" +
 			"verdict and the labels of others are not read. Each label is on disk before the next row is shown.\n\n" +
-			"--plain reads one line a row: p pass, f fail, e unsure, s skip, each with a note behind it if you like;\n" +
+			"It opens the app on its screen Label; ? there lists the keys. --plain needs no screen: it reads one line a row: p pass, f fail, e unsure, s skip, each with a note behind it if you like;\n" +
 			"n NOTE keeps a note for later, u takes the last label back, r shows rubric and policy, q leaves.",
-		Example: "assay label last --plain\nassay label last --plain --annotator ana --order random",
+		Example: "assay label last\nassay label last --plain\nassay label last --plain --annotator ana --order random",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if !byRow {
-				return record.Problemf("no_screen", "add --plain to label row by row", "the label screen is not part of this version")
-			}
 			if annotator == "" {
 				annotator = s.person()
 			}
@@ -45,6 +43,10 @@ func labelCommand(s *session) *cobra.Command {
 				return record.Problemf("no_annotator", "name yourself with --annotator", "nobody is named who labels, and $USER is empty")
 			}
 			o.Order = grade.Order(order)
+			if !byRow {
+				o.Name = queue
+				return s.labelInApp(c.Context(), args[0], annotator, o)
+			}
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 			defer stop()
 			return s.withRun(ctx, s.open, args[0], func(db *store.DB, id string) error {
@@ -155,6 +157,7 @@ func rubricAndPolicy(ctx context.Context, db *store.DB, runID string) (string, e
 // run asks until the queue, the input or the person ends it.
 func (l *labeller) run(ctx context.Context) error {
 	lines := readLines(l.s.in)
+	fmt.Fprintf(l.out, "queue %s of run %s, labelled by %s: %d cards. A line for each:\n%s", plain(l.result.Queue), plain(l.result.Run), plain(l.result.Annotator), len(l.cards), keysOfPlain)
 	l.at = l.next(0)
 	var err error
 	for ask := true; l.at < len(l.cards) && err == nil; {
@@ -187,6 +190,11 @@ func (l *labeller) run(ctx context.Context) error {
 	fmt.Fprintln(l.out, "the queue is at its end")
 	return l.end(ctx)
 }
+
+// keysOfPlain are what a line can say.
+const keysOfPlain = "  p pass   f fail   e unsure   s skip, each with a note behind it if you like\n" +
+	"  n NOTE keeps a note for later   u takes the last label back\n" +
+	"  r shows the rubric and the policy   q leaves; what was said is saved\n"
 
 // errLeave ends a session that the person leaves.
 var errLeave = errors.New("leave")
@@ -268,9 +276,12 @@ func writeConversation(w io.Writer, s *record.Sample) {
 	say("agent", s.Rollout.FinalText)
 }
 
+// lineWidth is where lines end: the terminal would break them inside words.
+const lineWidth = 80
+
 // indent is text made safe for a terminal, two spaces before each line.
 func indent(text string) string {
-	return "  " + strings.ReplaceAll(plain(strings.TrimRight(text, "\n")), "\n", "\n  ")
+	return "  " + strings.ReplaceAll(ansi.Wordwrap(plain(strings.TrimRight(text, "\n")), lineWidth-2, ""), "\n", "\n  ")
 }
 
 var verdicts = map[string]record.Verdict{"p": record.VerdictPass, "f": record.VerdictFail, "e": record.VerdictUnsure, "s": record.VerdictSkip}
@@ -292,7 +303,7 @@ func (l *labeller) answer(ctx context.Context, line string) (again bool, err err
 	case key == "n":
 		return false, l.keepNote(ctx, record.Text(rest))
 	default:
-		fmt.Fprintln(l.out, "nothing was saved: p pass, f fail, e unsure, s skip, n NOTE, u undo, r rubric, q leave")
+		fmt.Fprint(l.out, "nothing was saved:\n", keysOfPlain)
 	}
 	return false, nil
 }

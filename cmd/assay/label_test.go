@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -106,6 +107,15 @@ func said(acts []map[string]any) string {
 	return strings.Join(words, " ")
 }
 
+// Without a terminal the app is not drawn: the other way is named.
+func TestLabelNeedsATerminal(t *testing.T) {
+	p := newPlace(t)
+	_, says, code := p.run("label", "last", "--annotator", "ana")
+	if code != exitCouldNot || !strings.Contains(says, "add --plain") {
+		t.Errorf("exit %d: %s", code, says)
+	}
+}
+
 // A whole session, key by key, with what stands in the file after it.
 func TestLabelPlain(t *testing.T) {
 	t.Parallel()
@@ -114,6 +124,12 @@ func TestLabelPlain(t *testing.T) {
 	l := p.label("--annotator", "ana")
 	if card, more := l.read(); !more || !strings.Contains(card, "card 1 of 55") || !strings.Contains(card, "user:") || !strings.Contains(card, "agent:") {
 		t.Fatalf("the first card:\n%s", card)
+	} else if !strings.Contains(card, "r shows the rubric and the policy") || !strings.Contains(card, "queue mixed of run") {
+		t.Errorf("the keys are not said at the start:\n%s", card)
+	} else if first, _, _ := strings.Cut(card, "card 2"); slices.ContainsFunc(strings.Split(first, "\n"), func(line string) bool {
+		return len(line) > 80 && strings.Contains(strings.TrimSpace(line[:80]), " ") && !strings.Contains(line, "{")
+	}) {
+		t.Errorf("a line is left to be broken inside a word:\n%s", first)
 	}
 	if got := l.say("p"); !strings.Contains(got, "saved: pass for card 1") || !strings.Contains(got, "card 2 of 55") {
 		t.Errorf("p: %s", got)

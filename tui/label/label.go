@@ -45,8 +45,10 @@ type Options struct {
 	Engine Engine
 	// Annotator is who sits at the keyboard, "" where nobody is named.
 	Annotator string
-	Now       func() time.Time
-	Theme     ui.Theme
+	// Queue is the one that a run is opened with; the zero value is the mixed one.
+	Queue engine.QueueOptions
+	Now   func() time.Time
+	Theme ui.Theme
 }
 
 // seenAfter is how long a card must have been drawn before a key that judges is
@@ -135,7 +137,7 @@ func New(ctx context.Context, o Options) *Model {
 
 // Enter opens the run's queue, or one of the rollouts that were picked out.
 func (m *Model) Enter(v ui.Visit) tea.Cmd {
-	wanted := engine.QueueOptions{}
+	wanted := m.opts.Queue
 	if len(v.Rollouts) > 0 {
 		wanted = pickedQueue(v.Rollouts)
 	}
