@@ -132,8 +132,8 @@ func runWarnings(run *record.Run) []record.Warning {
 	var ws []record.Warning
 	c := &run.Counts
 	if n := c.LostTotal(); n > 0 {
-		ws = append(ws, record.Warning{Code: "lost", Text: fmt.Sprintf("%d of %d rollouts were lost (%s); they are not missing at random, so a rate over the rest is not that of all", n, n+c.Done, lostList(c.Lost)),
-			Fix: "assay resume " + run.ID + " makes those that infrastructure lost again"})
+		ws = append(ws, record.Warning{Code: "lost", Text: fmt.Sprintf("%d of %s lost (%s): they are not missing at random, so a rate over the rest is not that of all", n, record.Counted(n+c.Done, "rollout"), lostList(c.Lost)),
+			Fix: lossFix(run.ID, c.Lost)})
 	}
 	if run.Hollow && c.Done == 0 {
 		ws = append(ws, record.Warning{Code: "hollow", Text: "every rollout was lost: nothing was tested", Fix: "see the first error, mend it, then assay resume " + run.ID})
@@ -146,9 +146,31 @@ func runWarnings(run *record.Run) []record.Warning {
 		ws = append(ws, record.Warning{Code: "unjudged", Text: fmt.Sprintf("%d of %d rollouts have no reward and are in no rate", un, c.Done), Fix: "assay grade " + run.ID + " --only-missing, or make the reward total"})
 	}
 	if c.Excluded > 0 {
-		ws = append(ws, record.Warning{Code: "trained", Text: fmt.Sprintf("%d tasks were left out: they were exported for training", c.Excluded), Fix: "another --seed poses new ones"})
+		ws = append(ws, record.Warning{Code: "trained", Text: record.Counted(c.Excluded, "task") + " left out, exported for training: a number measured on what was trained on would flatter",
+			Fix: "--tasks RUN poses another run's tasks again, another --seed new ones, and another --db knows no training file"})
 	}
 	return ws
+}
+
+// lossFix is what can be done about lost rollouts: a resume makes again what
+// infrastructure lost, and nothing makes again what is the agent's own result.
+func lossFix(runID string, lost map[record.Cause]int) string {
+	again, others := 0, 0
+	for cause, n := range lost {
+		if cause.Retried() {
+			again += n
+		} else {
+			others += n
+		}
+	}
+	switch retry := fmt.Sprintf("assay resume %s makes the %d again that the agent is not to blame for", runID, again); {
+	case again == 0:
+		return "see their errors with assay rows " + runID + " --where status=lost, mend what loses them, and run again"
+	case others == 0:
+		return "assay resume " + runID + " makes them again"
+	default:
+		return retry
+	}
 }
 
 func fewHeldOut(n int) record.Warning {

@@ -72,7 +72,7 @@ func writeGrade(w io.Writer, r *engine.GradeReport) {
 	for _, status := range slices.Sorted(maps.Keys(r.Status)) {
 		fmt.Fprintf(w, "  %-16s %d\n", status, r.Status[status])
 	}
-	fmt.Fprintf(w, "  reward %s, %d of the rewards partial\n", estimate(r.Reward, "tasks"), r.Partial)
+	fmt.Fprintf(w, "  reward %s, %d of the rewards partial\n", estimate(r.Reward, "task"), r.Partial)
 }
 
 func writeTry(w io.Writer, r *engine.TryReport) {

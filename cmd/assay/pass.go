@@ -9,6 +9,7 @@ import (
 
 	"assay/engine"
 	"assay/engine/delta"
+	"assay/engine/record"
 	"assay/store"
 )
 
@@ -62,8 +63,8 @@ func passOf(ctx context.Context, e *engine.Engine, runID string, allTasks bool) 
 }
 
 func writePass(w io.Writer, r *passResult) {
-	fmt.Fprintf(w, "run %s on %s: %d tasks, %d rollouts, k %d\n", r.Run, scopeWord(r.Scope), r.Tasks, r.Rows, r.K)
-	writeRates(w, &r.PassReport, "tasks")
+	fmt.Fprintf(w, "run %s on %s: %s, %s, k %d\n", r.Run, scopeWord(r.Scope), record.Counted(r.Tasks, "task"), record.Counted(r.Rows, "rollout"), r.K)
+	writeRates(w, &r.PassReport, "task")
 	writeCorrected(w, r.Corrected)
 	fmt.Fprintf(w, "  unjudged %d, partial %d, lost %d\n", r.Unjudged, r.Partial, r.Lost)
 	fmt.Fprintf(w, "  intervals: %s\n", r.Interval)
@@ -72,10 +73,10 @@ func writePass(w io.Writer, r *passResult) {
 
 // writeRates writes the rates of a pass report, a line each. Of one attempt a task there
 // is one rate.
-func writeRates(w io.Writer, r *engine.PassReport, tasks string) {
-	fmt.Fprintf(w, "  pass@1   %s\n", estimate(r.PassAt1, tasks))
+func writeRates(w io.Writer, r *engine.PassReport, task string) {
+	fmt.Fprintf(w, "  pass@1   %s\n", estimate(r.PassAt1, task))
 	if r.K > 1 {
-		fmt.Fprintf(w, "  pass^%d   %s\n  pass@%d   %s\n", r.K, estimate(r.PassPowK, tasks), r.K, estimate(r.PassAtK, tasks))
+		fmt.Fprintf(w, "  pass^%d   %s\n  pass@%d   %s\n", r.K, estimate(r.PassPowK, task), r.K, estimate(r.PassAtK, task))
 	}
 }
 
@@ -85,8 +86,8 @@ func writeCorrected(w io.Writer, c *engine.CorrectedPass) {
 	if c == nil {
 		return
 	}
-	fmt.Fprintf(w, "  pass@1 on %s, corrected for the judge by gold: %s\n", scopeWord(c.Scope), estimate(c.Corrected, "tasks"))
-	fmt.Fprintf(w, "    the judge alone %s; gold alone %s; score intervals, t over situations\n", estimate(c.JudgeOnly, "tasks"), estimate(c.GoldOnly, "tasks"))
+	fmt.Fprintf(w, "  pass@1 on %s, corrected for the judge by gold: %s\n", scopeWord(c.Scope), estimate(c.Corrected, "task"))
+	fmt.Fprintf(w, "    the judge alone %s; gold alone %s; score intervals, t over situations\n", estimate(c.JudgeOnly, "task"), estimate(c.GoldOnly, "task"))
 	if c.Missing > 0 {
 		fmt.Fprintf(w, "    %d more tasks need a label drawn at random before the corrected rate has an interval\n", c.Missing)
 	}

@@ -247,7 +247,7 @@ func writeStory(w io.Writer, r *engine.StoryResult) {
 	if r.Name != "" {
 		name += " (" + r.Name + ")"
 	}
-	fmt.Fprintf(w, "run %s: %d tasks, %d rollouts, %s, %.1f s\n", plain(name), r.Tasks, r.Rollouts, strings.ReplaceAll(string(r.StoppedBecause), "_", " "), r.Seconds)
+	fmt.Fprintf(w, "run %s: %s, %s, %s, %.1f s\n", plain(name), record.Counted(r.Tasks, "task"), record.Counted(r.Rollouts, "rollout"), strings.ReplaceAll(string(r.StoppedBecause), "_", " "), r.Seconds)
 	for _, cause := range slices.Sorted(maps.Keys(r.Lost)) {
 		fmt.Fprintf(w, "  lost to %s: %d\n", cause, r.Lost[cause])
 	}
@@ -255,7 +255,7 @@ func writeStory(w io.Writer, r *engine.StoryResult) {
 		fmt.Fprintf(w, "  first error: %s\n", plain(string(r.Error)))
 	}
 	if r.Pass != nil {
-		fmt.Fprintf(w, "  pass@1 %s on held-out tasks\n", estimate(r.Pass.PassAt1, "tasks"))
+		fmt.Fprintf(w, "  pass@1 %s\n", estimate(r.Pass.PassAt1, "held-out task"))
 	}
 	for i := range r.Cut {
 		writeCut(w, &r.Cut[i])

@@ -95,7 +95,7 @@ func writeRuns(w io.Writer, lines []runLine) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "RUN\tNAME\tRECIPE\tROLE\tSTATUS\tSTARTED\tTASKS\tROLLOUTS\tPASS@1 (HELD OUT)")
 	for _, l := range lines {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\n", l.Run, plain(l.Name), plain(l.Recipe), l.Role, l.Status, l.Started, l.Tasks, l.Rollouts, estimate(l.PassAt1, "tasks"))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\n", l.Run, plain(l.Name), plain(l.Recipe), l.Role, l.Status, l.Started, l.Tasks, l.Rollouts, estimate(l.PassAt1, "task"))
 	}
 	t.Flush()
 }
@@ -111,7 +111,7 @@ func estimate(e stats.Estimate, of string) string {
 	} else {
 		text += " (no interval)"
 	}
-	return fmt.Sprintf("%s, %d %s", text, e.N, of)
+	return text + ", " + record.Counted(e.N, of)
 }
 
 // usage is "1200 tokens (800 in, 400 out), cost 0.0125".
@@ -234,8 +234,8 @@ func writeShow(w io.Writer, r *showResult) {
 		name += " (" + r.Name + ")"
 	}
 	fmt.Fprintf(w, "run %s  recipe %s  agent %s\n", plain(name), plain(r.Recipe), plain(r.Agent))
-	fmt.Fprintf(w, "  %s, %s; mode %s, seed %d, k %d, %d eval runs\n", r.Status, strings.ReplaceAll(string(r.Stopped), "_", " "), r.Mode, r.Seed, r.Repeats, r.EvalRuns)
-	fmt.Fprintf(w, "  %d tasks, %d rollouts done, %d graded", r.Tasks, r.Rollouts, r.Graded)
+	fmt.Fprintf(w, "  %s, %s; mode %s, seed %d, k %d, %s\n", r.Status, strings.ReplaceAll(string(r.Stopped), "_", " "), r.Mode, r.Seed, r.Repeats, record.Counted(r.EvalRuns, "eval run"))
+	fmt.Fprintf(w, "  %s, %s done, %d graded", record.Counted(r.Tasks, "task"), record.Counted(r.Rollouts, "rollout"), r.Graded)
 	for _, cause := range slices.Sorted(maps.Keys(r.Lost)) {
 		fmt.Fprintf(w, ", %d lost to %s", r.Lost[cause], cause)
 	}
@@ -244,7 +244,7 @@ func writeShow(w io.Writer, r *showResult) {
 		fmt.Fprintf(w, "  spent    %s\n", usage(u))
 	}
 	if r.Pass != nil {
-		writeRates(w, r.Pass, "held-out tasks")
+		writeRates(w, r.Pass, "held-out task")
 	}
 	writeStandings(w, r.Scorers)
 	if c := r.Coverage; c != nil {
@@ -258,7 +258,7 @@ func writeShow(w io.Writer, r *showResult) {
 		fmt.Fprintf(w, "  arm %-18s %d tasks\n", arm, r.Arms[arm])
 	}
 	for _, child := range r.Children {
-		fmt.Fprintf(w, "  %-7s %s  %s  pass@1 %s\n", child.Role, child.Run, child.Status, estimate(child.PassAt1, "tasks"))
+		fmt.Fprintf(w, "  %-7s %s  %s  pass@1 %s\n", child.Role, child.Run, child.Status, estimate(child.PassAt1, "task"))
 	}
 	if r.Error != "" {
 		fmt.Fprintf(w, "  first error: %s\n", plain(string(r.Error)))

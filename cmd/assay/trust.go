@@ -101,17 +101,17 @@ func writeTrust(w io.Writer, r *engine.TrustReport) {
 
 func writeFigures(w io.Writer, r *engine.TrustReport) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "  agreement\t%s\tfloor %.2f at its lower end\n", estimate(r.Agreement, "labels"), grade.AgreementFloor)
-	fmt.Fprintf(t, "  kappa\t%s\tfloor %.2f at its lower end\n", estimate(r.Kappa, "labels"), grade.KappaFloor)
-	fmt.Fprintf(t, "  AC1\t%s\t\n", estimate(r.AC1, "labels"))
-	fmt.Fprintf(t, "  passes what gold fails\t%s\t\n", estimate(r.PassWhenGoldFail, "labels"))
-	fmt.Fprintf(t, "  fails what gold passes\t%s\t\n", estimate(r.FailWhenGoldPass, "labels"))
+	fmt.Fprintf(t, "  agreement\t%s\tfloor %.2f at its lower end\n", estimate(r.Agreement, "label"), grade.AgreementFloor)
+	fmt.Fprintf(t, "  kappa\t%s\tfloor %.2f at its lower end\n", estimate(r.Kappa, "label"), grade.KappaFloor)
+	fmt.Fprintf(t, "  AC1\t%s\t\n", estimate(r.AC1, "label"))
+	fmt.Fprintf(t, "  passes what gold fails\t%s\t\n", estimate(r.PassWhenGoldFail, "label"))
+	fmt.Fprintf(t, "  fails what gold passes\t%s\t\n", estimate(r.FailWhenGoldPass, "label"))
 	if h := r.Halves; h != nil {
-		fmt.Fprintf(t, "  tuning half\t%s\t\n", estimate(h.Tuning, "labels"))
-		fmt.Fprintf(t, "  other half\t%s\t%s\n", estimate(h.Other, "labels"), looksAtOther(r.Rubric))
+		fmt.Fprintf(t, "  tuning half\t%s\t\n", estimate(h.Tuning, "label"))
+		fmt.Fprintf(t, "  other half\t%s\t%s\n", estimate(h.Other, "label"), looksAtOther(r.Rubric))
 	}
 	if c := r.CutRows; c != nil {
-		fmt.Fprintf(t, "  cut transcripts\t%s\t\n  whole transcripts\t%s\t\n", estimate(c.Cut, "labels"), estimate(c.Whole, "labels"))
+		fmt.Fprintf(t, "  cut transcripts\t%s\t\n  whole transcripts\t%s\t\n", estimate(c.Cut, "label"), estimate(c.Whole, "label"))
 	}
 	t.Flush()
 	fmt.Fprintf(w, "  intervals %s\n", r.Intervals)
@@ -177,9 +177,9 @@ func writeCompared(w io.Writer, r *engine.TrustReport) {
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "  JUDGE\tWORD\tAGREEMENT\tKAPPA\tAGAINST THE RUN'S JUDGE")
-	fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t\n", plain(r.Judge), r.Headline, estimate(r.Agreement, "labels"), estimate(r.Kappa, "labels"))
+	fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t\n", plain(r.Judge), r.Headline, estimate(r.Agreement, "label"), estimate(r.Kappa, "label"))
 	for _, o := range r.Others {
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\talone right on %d of %d, alone wrong on %d, p %.3f\n", plain(o.Judge), o.Headline, estimate(o.Agreement, "labels"), estimate(o.Kappa, "labels"),
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\talone right on %d of %d, alone wrong on %d, p %.3f\n", plain(o.Judge), o.Headline, estimate(o.Agreement, "label"), estimate(o.Kappa, "label"),
 			o.Against.OnlySecond, o.Against.N, o.Against.OnlyFirst, o.Against.P)
 	}
 	t.Flush()

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -74,7 +75,11 @@ func (e *endpoint) readReply(id string, raw []byte, toolsBy record.ToolsBy) (rec
 	switch *m.Type {
 	case typeReply:
 		reply, err := m.toReply(toolsBy)
-		if err != nil {
+		var breach *protocolError
+		switch {
+		case errors.As(err, &breach):
+			err = fmt.Errorf("the answer of %s %w: %q", e.url.Host, err, quote(e.mask, string(raw)))
+		case err != nil:
 			err = fmt.Errorf("%w: %q", err, quote(e.mask, string(raw)))
 		}
 		return reply, err

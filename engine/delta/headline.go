@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"assay/engine/record"
 )
 
 // decide finds the headline: the first rule that holds, in this order.
@@ -23,7 +25,7 @@ func (c *comparison) tooFewPaired() (Headline, string) {
 	if c.report.Units >= minPaired {
 		return "", ""
 	}
-	return InsufficientData, fmt.Sprintf("%s on both sides, %d are needed: hold out more tasks", counted(c.report.Units, "situation"), minPaired)
+	return InsufficientData, fmt.Sprintf("%s on both sides, %d are needed: hold out more tasks", record.Counted(c.report.Units, "situation"), minPaired)
 }
 
 func (c *comparison) notComparable() (Headline, string) {
@@ -63,7 +65,7 @@ func (c *comparison) tooFewChanged() (Headline, string) {
 	t := c.target
 	switch {
 	case t.Units < minPaired:
-		return InsufficientData, fmt.Sprintf("%s was measured on both sides in %s, %d are needed", t.Name, counted(t.Units, "situation"), minPaired)
+		return InsufficientData, fmt.Sprintf("%s was measured on both sides in %s, %d are needed", t.Name, record.Counted(t.Units, "situation"), minPaired)
 	case t.Units < fewPaired && t.Changed <= fewChanged:
 		return InsufficientData, fmt.Sprintf("%d of %d situations changed on %s: with fewer than %d, that says nothing", t.Changed, t.Units, t.Name, fewPaired)
 	}
@@ -157,7 +159,7 @@ func moved(m *Metric) string {
 	if m.LowerIsBetter {
 		s += ", lower is better"
 	}
-	return s + fmt.Sprintf(", %s)", counted(m.Paired, "task"))
+	return s + fmt.Sprintf(", %s)", record.Counted(m.Paired, "task"))
 }
 
 // number writes a value of a metric: rates with three decimals, other numbers with

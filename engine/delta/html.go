@@ -63,7 +63,7 @@ svg text { font: 13px system-ui, sans-serif; fill: currentColor; }
 func (r Report) standing() []string {
 	lines := []string{
 		fmt.Sprintf("before <code>%s</code>, after <code>%s</code>", shown(r.Before), shown(r.After)),
-		fmt.Sprintf("%s on both sides (%s), %d on one only", counted(r.Paired, scopeName(r.Scope)), counted(r.Units, "situation"), r.Unpaired),
+		fmt.Sprintf("%s on both sides (%s), %d on one only", record.Counted(r.Paired, scopeName(r.Scope)), record.Counted(r.Units, "situation"), r.Unpaired),
 		"intervals: " + shown(r.Interval),
 	}
 	if n := r.Noise; n != nil {
@@ -205,7 +205,7 @@ func (r Report) slicesForest() *forest {
 		if s.Delta == nil {
 			continue
 		}
-		says := counted(s.Paired, "task")
+		says := record.Counted(s.Paired, "task")
 		if s.LowN {
 			says += ", too few to read the interval of"
 		}

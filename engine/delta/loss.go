@@ -54,7 +54,7 @@ func (c *comparison) warnOfLoss() {
 		return
 	}
 	c.warnf("lost", c.lossFix(), "%s lost before, %d after: what is missing is not missing at random, and alone could move a rate by up to %.3f",
-		counted(b.lost, "rollout"), a.lost, c.report.LossBound)
+		record.Counted(b.lost, "rollout"), a.lost, c.report.LossBound)
 }
 
 // lossFix: what infrastructure lost is made again by a resume, what an agent lost is its

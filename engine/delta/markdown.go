@@ -14,7 +14,7 @@ func (r Report) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s\n\n", escaped(string(r.Headline)), escaped(r.Line))
 	fmt.Fprintf(&b, "- before `%s`, after `%s`\n", spelled(r.Before, true), spelled(r.After, true))
-	fmt.Fprintf(&b, "- %s on both sides (%s), %d on one only\n", counted(r.Paired, scopeName(r.Scope)), counted(r.Units, "situation"), r.Unpaired)
+	fmt.Fprintf(&b, "- %s on both sides (%s), %d on one only\n", record.Counted(r.Paired, scopeName(r.Scope)), record.Counted(r.Units, "situation"), r.Unpaired)
 	fmt.Fprintf(&b, "- intervals: %s\n", escaped(r.Interval))
 	if n := r.Noise; n != nil {
 		t := r.target()

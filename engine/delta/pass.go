@@ -192,13 +192,13 @@ func (r *PassReport) warn(tasks []taskTally) {
 		r.warnf("no_reward", "name a marker, a verifier or a judge under grade.reward, then assay grade", "none of the %d rollouts has a reward, so there is no pass rate", r.Rows)
 	}
 	if r.Tasks > 0 && r.Units < stats.MinUnits {
-		r.warnf("few_tasks", "hold out more tasks", "%s: too few for an interval", counted(r.Units, "situation"))
+		r.warnf("few_tasks", "hold out more tasks", "%s: too few for an interval", record.Counted(r.Units, "situation"))
 	}
 	if r.Unjudged > 0 {
-		r.warnf("unjudged", "assay grade --only-missing", "%s of %d without a usable verdict: left out, not counted as failures", counted(r.Unjudged, "rollout"), r.Rows)
+		r.warnf("unjudged", "assay grade --only-missing", "%s of %d without a usable verdict: left out, not counted as failures", record.Counted(r.Unjudged, "rollout"), r.Rows)
 	}
 	if r.Lost > 0 {
-		r.warnf("lost", "assay resume retries what infrastructure lost", "%s lost: what is missing is not missing at random", counted(r.Lost, "rollout"))
+		r.warnf("lost", "assay resume makes again what infrastructure lost; what the agent lost is its result", "%s lost: what is missing is not missing at random", record.Counted(r.Lost, "rollout"))
 	}
 	if r.K < fewAttempts {
 		r.warnf("small_k", "raise simulate.repeats", "k is %d: pass@k and pass^k of so few attempts say little", r.K)
@@ -235,13 +235,6 @@ func allOneWay(tasks []taskTally) bool {
 		c += tasks[i].c
 	}
 	return n >= minPaired && (c == 0 || c == n)
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func have(tasks int) string {

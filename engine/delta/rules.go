@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"assay/engine/record"
 )
 
 // Rule is one question on the way to a headline, with how it stood.
@@ -41,7 +43,7 @@ func (r Report) Rules() []Rule {
 }
 
 func (r Report) saysPaired() string {
-	return fmt.Sprintf("%s on both sides, at least %d are needed", counted(r.Units, "situation"), minPaired)
+	return fmt.Sprintf("%s on both sides, at least %d are needed", record.Counted(r.Units, "situation"), minPaired)
 }
 
 func (r Report) saysComparable() string {
@@ -52,7 +54,7 @@ func (r Report) saysComparable() string {
 }
 
 func (r Report) saysMeasured() string {
-	return fmt.Sprintf("%s was measured on both sides in %s", r.Target, counted(r.target().Paired, "task"))
+	return fmt.Sprintf("%s was measured on both sides in %s", r.Target, record.Counted(r.target().Paired, "task"))
 }
 
 func (r Report) saysFailed() string {
@@ -67,14 +69,14 @@ func (r Report) saysFailed() string {
 	}
 	held := "no guard was set"
 	if guards > 0 {
-		held = counted(guards, "guard") + " kept from regressing"
+		held = record.Counted(guards, "guard") + " kept from regressing"
 	}
 	return fmt.Sprintf("%s, and %s did not fall beyond the noise", held, r.Target)
 }
 
 func (r Report) saysChanged() string {
 	t := r.target()
-	return fmt.Sprintf("%s changed in %d of %s; under %d situations, more than %d must change", t.Name, t.Changed, counted(t.Units, "situation"), fewPaired, fewChanged)
+	return fmt.Sprintf("%s changed in %d of %s; under %d situations, more than %d must change", t.Name, t.Changed, record.Counted(t.Units, "situation"), fewPaired, fewChanged)
 }
 
 func (r Report) saysResolved() string {

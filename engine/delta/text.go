@@ -5,6 +5,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"assay/engine/record"
 	"assay/engine/stats"
 )
 
@@ -14,7 +15,7 @@ func (r Report) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n\n", r.Headline, r.Line)
 	fmt.Fprintf(&b, "before %s, after %s\n", r.Before, r.After)
-	fmt.Fprintf(&b, "%s on both sides (%s), %d on one only; %s\n", counted(r.Paired, scopeName(r.Scope)), counted(r.Units, "situation"), r.Unpaired, r.Interval)
+	fmt.Fprintf(&b, "%s on both sides (%s), %d on one only; %s\n", record.Counted(r.Paired, scopeName(r.Scope)), record.Counted(r.Units, "situation"), r.Unpaired, r.Interval)
 	if n := r.Noise; n != nil {
 		t := r.target()
 		fmt.Fprintf(&b, "noise between eval runs: up to %s (run std %s, %d and %d runs, t %.2f at %d)\n\n", number(t, n.Band), number(t, n.RunStd), n.BeforeRuns, n.AfterRuns, n.Q, n.DF)
@@ -45,7 +46,7 @@ func (r Report) correctedText(name string) string {
 	case c == nil:
 		return ""
 	case c.Corrected.Value == nil:
-		return fmt.Sprintf("%s is the judge's word: to correct it by gold, label %s more before and %d after, drawn at random", name, counted(c.MissingBefore, "task"), c.MissingAfter)
+		return fmt.Sprintf("%s is the judge's word: to correct it by gold, label %s more before and %d after, drawn at random", name, record.Counted(c.MissingBefore, "task"), c.MissingAfter)
 	}
 	return fmt.Sprintf("%s corrected for the judge by gold: %s (the judge alone %s, gold alone %s; t intervals over situations)", name, changeText(c.Corrected), changeText(c.JudgeOnly), changeText(c.GoldOnly))
 }
@@ -53,7 +54,7 @@ func (r Report) correctedText(name string) string {
 // changeText is a change of a rate with its interval.
 func changeText(e stats.Estimate) string {
 	m := &Metric{Kind: KindRate, Lo: e.Lo, Hi: e.Hi}
-	return fmt.Sprintf("%s %s on %s", cellText(m, e.Value, true), spanText(m), counted(e.N, "task"))
+	return fmt.Sprintf("%s %s on %s", cellText(m, e.Value, true), spanText(m), record.Counted(e.N, "task"))
 }
 
 // trimmed takes the padding off the ends of lines.
@@ -165,7 +166,7 @@ func pText(p *float64) string {
 // Text is the report for people: plain and aligned.
 func (r PassReport) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s of %s, %s, k = %d\n\n", counted(r.Tasks, scopeName(r.Scope)), r.Run, counted(r.Rows, "rollout"), r.K)
+	fmt.Fprintf(&b, "%s of %s, %s, k = %d\n\n", record.Counted(r.Tasks, scopeName(r.Scope)), r.Run, record.Counted(r.Rows, "rollout"), r.K)
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, line := range []struct {
 		name string
@@ -176,7 +177,7 @@ func (r PassReport) Text() string {
 		if m.Lo != nil {
 			span = fmt.Sprintf("[%.3f, %.3f]", *m.Lo, *m.Hi)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", line.name, cellText(m, line.e.Value, false), span, counted(line.e.N, "task"))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", line.name, cellText(m, line.e.Value, false), span, record.Counted(line.e.N, "task"))
 	}
 	w.Flush()
 	if r.Headroom != nil {

@@ -46,10 +46,10 @@ func (c *comparison) warnOfRuns() {
 		c.warnf("all_tasks", "leave out --all-tasks for the number that counts", "training tasks are in these numbers")
 	}
 	if c.report.Trained > 0 {
-		c.warnf("trained", "", "%s left out on both sides: exported for training", counted(c.report.Trained, "task"))
+		c.warnf("trained", "", "%s left out on both sides: exported for training", record.Counted(c.report.Trained, "task"))
 	}
 	if c.report.Unpaired > 0 {
-		c.warnf("unpaired", "run after with --tasks "+b.ID, "%s dropped, being on one side only: %s", counted(c.report.Unpaired, "task"), named(c.report.UnpairedTasks))
+		c.warnf("unpaired", "run after with --tasks "+b.ID, "%s dropped, being on one side only: %s", record.Counted(c.report.Unpaired, "task"), named(c.report.UnpairedTasks))
 	}
 }
 
@@ -111,7 +111,7 @@ func (c *comparison) warnOfGuards() {
 		case VerdictDegenerate:
 			c.warnf("guard_cannot_fail", "", "guard %s cannot fail on these tasks: it is %s everywhere on both sides", m.Name, number(m, *m.Before))
 		case VerdictInsufficient:
-			c.warnf("guard_low", "pose more held-out tasks", "guard %s rests on %s, of which %d changed: too few to say that it holds", m.Name, counted(m.Units, "situation"), m.Changed)
+			c.warnf("guard_low", "pose more held-out tasks", "guard %s rests on %s, of which %d changed: too few to say that it holds", m.Name, record.Counted(m.Units, "situation"), m.Changed)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"assay/engine/record"
 )
@@ -176,7 +177,10 @@ func (r *Report) warnings(p *Planner) []record.Warning {
 	}
 	if r.Plan.Covered < r.Plan.Planned {
 		fix := "raise situations for the rest"
-		if r.NotHeldOut > 0 {
+		switch {
+		case r.Excluded > 0:
+			fix = "tasks of the other rows were exported for training; another seed, or another file, poses them"
+		case r.NotHeldOut > 0:
 			fix = "eval leaves out what is not held out; raise situations, or holdout: 1 poses all"
 		}
 		say("array_partial", fmt.Sprintf("%d of %d rows, %d%% of %s", r.Plan.Posed, r.Plan.Rows, 100*r.Plan.Covered/r.Plan.Planned, tuples(r.Plan.Strength)), fix)
@@ -191,13 +195,25 @@ func (r *Report) warnings(p *Planner) []record.Warning {
 		say("given_not_held_out", fmt.Sprintf("%d of %d given asks are not held out and were posed anyway", r.GivenNotHeldOut, r.Given), "numbers over held-out tasks leave them out; holdout: 1 holds all out")
 	}
 	if n := r.Equal + r.NearDuplicates; n > 0 {
-		say("duplicates_dropped", fmt.Sprintf("%d tasks were dropped: %d equal to another, %d near-duplicates of another", n, r.Equal, r.NearDuplicates), "lower phrasings, or give the tools more distinct descriptions")
+		say("duplicates_dropped", record.Counted(n, "task")+" dropped: "+dropped(r.Equal, r.NearDuplicates), "lower phrasings, or give the tools more distinct descriptions")
 	}
 	if got := r.Mix.share(); p.in.HardAsked && r.Mix.Points > 0 && math.Abs(got-r.Mix.Wanted) > hardGap {
 		say("hard_share", fmt.Sprintf("%.0f%% of the grid's situations are of the hard tier, %.0f%% were asked for", 100*got, 100*r.Mix.Wanted),
 			"all rows of an array are posed whatever their tier: ask for fewer situations, or narrow dimensions.stance and dimensions.world_state")
 	}
 	return out
+}
+
+// dropped says why tasks were, leaving out what none was dropped for.
+func dropped(equal, near int) string {
+	var why []string
+	if equal > 0 {
+		why = append(why, fmt.Sprintf("%d equal to another", equal))
+	}
+	if near > 0 {
+		why = append(why, fmt.Sprintf("%d nearly another", near))
+	}
+	return strings.Join(why, ", ")
 }
 
 // hardGap is how far the realised difficulty mix may be from the asked one before
