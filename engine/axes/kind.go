@@ -3,7 +3,6 @@ package axes
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"assay/engine/record"
 )
@@ -69,7 +68,7 @@ func KindOf(name string, annotations Annotations) record.ToolKind {
 }
 
 func kindByName(name string) record.ToolKind {
-	words := nameWords(name)
+	words := record.NameWords(name)
 	if len(words) > 0 && readWords[words[0]] {
 		rest := words[1:]
 		for len(rest) > 0 && !joiners[rest[0]] {
@@ -91,30 +90,4 @@ func kindByName(name string) record.ToolKind {
 		return record.ToolDestructive
 	}
 	return record.ToolWrite
-}
-
-// nameWords are the lower-case words of a name in snake, kebab, dotted or camel
-// case: "getHTTPStatus" is get, http, status.
-func nameWords(name string) []string {
-	var words []string
-	var word []rune
-	flush := func() {
-		if len(word) > 0 {
-			words = append(words, strings.ToLower(string(word)))
-			word = word[:0]
-		}
-	}
-	runes := []rune(name)
-	for i, r := range runes {
-		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			flush()
-			continue
-		case unicode.IsUpper(r) && i > 0 && (unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])):
-			flush()
-		}
-		word = append(word, r)
-	}
-	flush()
-	return words
 }

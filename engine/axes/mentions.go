@@ -18,7 +18,7 @@ func Mentions(tools []record.Tool, text string) []string {
 	folded := strings.ToLower(text)
 	var out []string
 	for _, t := range tools {
-		if strings.Contains(folded, strings.ToLower(t.Name)) && len(nameWords(t.Name)) > 1 || near(nameStems(t.Name), words) {
+		if strings.Contains(folded, strings.ToLower(t.Name)) && len(record.NameWords(t.Name)) > 1 || near(nameStems(t.Name), words) {
 			out = append(out, t.Name)
 		}
 	}
@@ -34,7 +34,7 @@ var idleWords = wordSet(`get to the a an of for by in on do make my user all new
 
 // nameStems are the stems of a tool's name that an ask has to hold.
 func nameStems(name string) []string {
-	words := nameWords(name)
+	words := record.NameWords(name)
 	var out []string
 	for _, w := range words {
 		if !idleWords[w] {

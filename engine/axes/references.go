@@ -49,7 +49,7 @@ func (a argument) isReference() bool {
 	if a.Format == "date" || a.Format == "date-time" || a.Format == "time" {
 		return false
 	}
-	words := nameWords(a.Name)
+	words := record.NameWords(a.Name)
 	if len(words) == 0 {
 		return false
 	}
@@ -89,7 +89,7 @@ func describesReference(description string) bool {
 
 // noun is the thing that a reference argument refers to: order for order_id.
 func noun(argument string) string {
-	words := nameWords(argument)
+	words := record.NameWords(argument)
 	for len(words) > 1 && (referenceEndings[words[len(words)-1]] || words[len(words)-1] == "name") {
 		words = words[:len(words)-1]
 	}

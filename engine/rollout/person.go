@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"assay/engine/record"
-	"assay/engine/world"
 )
 
 // Person is the user of a task in one conversation. It is used by one goroutine
@@ -181,7 +180,7 @@ func (p *Scripted) tell(read replyReading) (text record.Text, further bool) {
 func (p *Scripted) knows() []topic {
 	if p.topics == nil && len(p.user.Knows) > 0 {
 		for _, name := range slices.Sorted(maps.Keys(p.user.Knows)) {
-			words := world.NameWords(name)
+			words := record.NameWords(name)
 			t := topic{name: name, label: strings.Join(words, " "), words: askWords(words), value: p.user.Knows[name]}
 			p.topics = append(p.topics, t)
 		}

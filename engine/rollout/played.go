@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"assay/engine/record"
-	"assay/engine/world"
 )
 
 // Completer is a model that answers one request, as package model's backends do.
@@ -171,7 +170,7 @@ func briefing(u *record.User) string {
 	if len(u.Knows) > 0 {
 		b.WriteString("What you know, and tell when you are asked for it:\n")
 		for _, name := range slices.Sorted(maps.Keys(u.Knows)) {
-			fmt.Fprintf(&b, "- %s: %s\n", strings.Join(world.NameWords(name), " "), u.Knows[name])
+			fmt.Fprintf(&b, "- %s: %s\n", strings.Join(record.NameWords(name), " "), u.Knows[name])
 		}
 	}
 	b.WriteString("You know nothing else: asked for more, you say that you do not have it. You make up no names, numbers or ids.\n")

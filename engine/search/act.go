@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"assay/engine/record"
 )
 
 // Ids and values stand between these marks (private use, so that no text brings
@@ -72,7 +74,7 @@ func wordsFor(words []string, object string) []string {
 // contact is for tools that reach somebody: who does the reaching differs
 // between "I want to talk to a human" and "page a human".
 func (p *phrasebook) contact(r *rand.Rand, tool *toolSense, object, tail string) act {
-	verb := nameTokens(tool.tool.Name)[0]
+	verb := record.NameWords(tool.tool.Name)[0]
 	if verb == "transfer" || verb == "escalate" || verb == "connect" {
 		return act{
 			do:   join(pick(r, []string{"talk to", "speak with", "be put through to", "get hold of"}), object, tail),

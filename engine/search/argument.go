@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"assay/engine/record"
 )
 
 // argumentKind says what a person would give for an argument.
@@ -129,7 +131,7 @@ func memberOrder(object json.RawMessage) []string {
 }
 
 func newArgument(name string, p schemaProperty, references []string) argument {
-	a := argument{name: name, tokens: nameTokens(name)}
+	a := argument{name: name, tokens: record.NameWords(name)}
 	for _, raw := range p.Enum {
 		var s string
 		if json.Unmarshal(raw, &s) == nil && s != "" {

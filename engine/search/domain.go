@@ -3,6 +3,8 @@ package search
 import (
 	"slices"
 	"strings"
+
+	"assay/engine/record"
 )
 
 // domain is the world that the tools live in, as far as small talk goes: what
@@ -123,7 +125,7 @@ func domainOf(tools []toolSense) *domain {
 	all := domains()
 	count := make([]int, len(all))
 	for _, t := range tools {
-		words := nameTokens(t.tool.Name)
+		words := record.NameWords(t.tool.Name)
 		for _, a := range t.args {
 			words = append(words, a.tokens...)
 		}

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"assay/engine/record"
 )
 
 // errand is an ask that hardly any agent has a tool for: as a verb phrase, and
@@ -27,7 +29,7 @@ func errands() []errand {
 func errandsBeside(tools []toolSense) []errand {
 	var taken []string
 	for _, t := range tools {
-		taken = append(taken, nameTokens(t.tool.Name)...)
+		taken = append(taken, record.NameWords(t.tool.Name)...)
 		taken = append(taken, contentWords(t.tool.Description)...)
 	}
 	verbsAreFine := func(w string) bool {

@@ -170,7 +170,7 @@ func otherLanguage(p *phrasebook, what, how *rand.Rand) openDraft {
 		id = marked(ref.id)
 	}
 	if len(s.tools) > 0 {
-		tool = strings.Join(nameTokens(s.tools[0].tool.Name), " ")
+		tool = strings.Join(record.NameWords(s.tools[0].tool.Name), " ")
 	}
 	if id == "" {
 		id = "\"" + tool + "\""

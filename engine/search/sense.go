@@ -22,7 +22,7 @@ type toolSense struct {
 func senseOf(tool record.Tool, references []string) toolSense {
 	tool.Description, _ = record.Text(unmark.Replace(tool.Description)).Clean()
 	s := toolSense{tool: tool, args: argumentsOf(tool.Parameters, references)}
-	tokens := nameTokens(tool.Name)
+	tokens := record.NameWords(tool.Name)
 	var found bool
 	s.verb, s.object, found = verbAndObject(tokens)
 	if !found {

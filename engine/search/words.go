@@ -17,32 +17,6 @@ func pick(r *rand.Rand, words []string) string {
 // chance is true percent times of a hundred.
 func chance(r *rand.Rand, percent int) bool { return r.IntN(100) < percent }
 
-// nameTokens cuts an identifier into lower-case words: snake, kebab, dotted and
-// camel case.
-func nameTokens(name string) []string {
-	var words []string
-	var word []rune
-	flush := func() {
-		if len(word) > 0 {
-			words = append(words, strings.ToLower(string(word)))
-			word = word[:0]
-		}
-	}
-	runes := []rune(name)
-	for i, c := range runes {
-		switch {
-		case !unicode.IsLetter(c) && !unicode.IsDigit(c):
-			flush()
-			continue
-		case unicode.IsUpper(c) && i > 0 && (unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])):
-			flush()
-		}
-		word = append(word, c)
-	}
-	flush()
-	return words // letters and digits only, so valid UTF-8
-}
-
 // capital writes the first letter large.
 func capital(s string) string {
 	for i, c := range s {

@@ -1,6 +1,10 @@
 package world
 
-import "slices"
+import (
+	"slices"
+
+	"assay/engine/record"
+)
 
 // class is what a field's name says of its value.
 type class int
@@ -107,7 +111,7 @@ var listedWords = map[string][]string{
 
 // classOf reads a field's class from its name and what its record is of.
 func classOf(name, noun string) class {
-	words := NameWords(name)
+	words := record.NameWords(name)
 	last := lastWord(words)
 	if len(words) == 0 {
 		return classText

@@ -125,7 +125,7 @@ func (s *shaper) members(names []string) *shape {
 }
 
 func (s *shaper) namedField(name string, depth int) *shape {
-	words := NameWords(name)
+	words := record.NameWords(name)
 	last := lastWord(words)
 	text := s.named(name, &shape{form: formText, most: -1})
 	switch c := text.class; {
@@ -215,7 +215,7 @@ func describedFields(description, noun string) []string {
 // fieldName turns a noun phrase into a field's name, "" where it is none.
 func fieldName(phrase string) string {
 	var words []string
-	for _, w := range NameWords(phrase) {
+	for _, w := range record.NameWords(phrase) {
 		if phraseEnds[w] && (w != "of" || len(words) > 0) { // "list of items" is about items
 			break
 		}

@@ -1,8 +1,8 @@
 package world
 
 import (
+	"slices"
 	"strings"
-	"unicode"
 
 	"assay/engine/record"
 )
@@ -72,7 +72,7 @@ func operationOf(kind record.ToolKind, words []string) (operation, string) {
 // Writes reports whether a tool of this name changes the world, going by its
 // words alone. It is for steps whose tool nobody declared.
 func Writes(name string) bool {
-	op, _ := operationOf("", NameWords(name))
+	op, _ := operationOf("", record.NameWords(name))
 	return op != opRead && op != opList
 }
 
@@ -119,34 +119,6 @@ func singular(word string) string {
 		return word[:len(word)-2]
 	}
 	return word[:len(word)-1]
-}
-
-// NameWords are the lower-case words of a name in snake, kebab, dotted or camel
-// case: "getOrder_id" is get, order, id.
-func NameWords(name string) []string {
-	var words []string
-	start := -1
-	runes := []rune(name)
-	flush := func(end int) {
-		if start >= 0 {
-			words = append(words, strings.ToLower(string(runes[start:end])))
-			start = -1
-		}
-	}
-	for i, r := range runes {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			flush(i)
-			continue
-		}
-		if start >= 0 && unicode.IsUpper(r) && (unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
-			flush(i)
-		}
-		if start < 0 {
-			start = i
-		}
-	}
-	flush(len(runes))
-	return words
 }
 
 // lastWord is the last word of a name, "" for none.
@@ -199,7 +171,7 @@ func sameReference(a, b string) bool {
 // subjectWords are the words of a name without those that only say "reference".
 func subjectWords(name string) []string {
 	var out []string
-	for _, w := range NameWords(name) {
+	for _, w := range record.NameWords(name) {
 		if !idWords[w] && w != "name" {
 			out = append(out, singular(w))
 		}
@@ -207,42 +179,12 @@ func subjectWords(name string) []string {
 	return out
 }
 
-// nearest is the candidate with the fewest edits to name, "" where none is
-// within a third of its length (and at least one edit).
-func nearest(name string, candidates []string) string {
-	const longest = 64 // names beyond it are no misspelling, and the table stays small
-	if len(name) > longest {
+// nearest is the name that was meant, "" where none is near or the name is one of
+// them. A name beyond 64 bytes is no misspelling, and is not compared: whatever an
+// agent sends, the answer is quick.
+func nearest(name string, names []string) string {
+	if len(name) > 64 || slices.Contains(names, name) {
 		return ""
 	}
-	best, limit := "", max(1, len(name)/3)
-	for _, c := range candidates {
-		if len(c) > longest {
-			continue
-		}
-		if d := edits(name, c); d <= limit && d > 0 {
-			best, limit = c, d-1
-		}
-	}
-	return best
-}
-
-// edits is the Levenshtein distance in bytes.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return record.Nearest(name, names)
 }

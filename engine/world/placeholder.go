@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"assay/engine/record"
 )
 
 // typeWords are what a schema says in place of a value.
@@ -114,7 +116,7 @@ func (a *argument) namesItself(lower string) bool {
 	if len(lower) > len(a.name)+around || len(a.words) == 0 || !strings.Contains(lower, lastWord(a.words)) {
 		return false
 	}
-	words := NameWords(lower)
+	words := record.NameWords(lower)
 	for {
 		switch {
 		case slices.Equal(words, a.words):

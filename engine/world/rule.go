@@ -321,7 +321,7 @@ func (r *rule) unknown(v map[string]any) *refusal {
 		hint = "it takes " + shorten(strings.Join(r.names, ", "))
 	}
 	for _, name := range slices.Sorted(maps.Keys(v)) {
-		if near := nearest(name, r.names); !slices.Contains(r.names, name) && near != "" {
+		if near := nearest(name, r.names); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 			break
 		}

@@ -81,7 +81,7 @@ type shaper struct {
 // within reads the parts of a member: they are of what the member's name says.
 func (s *shaper) within(name string) (leave func()) {
 	outer := s.noun
-	if last := lastWord(NameWords(name)); last != "" {
+	if last := lastWord(record.NameWords(name)); last != "" {
 		s.noun = singular(last)
 	}
 	return func() { s.noun = outer }
@@ -90,7 +90,7 @@ func (s *shaper) within(name string) (leave func()) {
 // named gives a shape the class that its name speaks of.
 func (s *shaper) named(name string, of *shape) *shape {
 	of.class = classOf(name, s.noun)
-	words := NameWords(name)
+	words := record.NameWords(name)
 	alone := len(words) == 1
 	switch of.class {
 	case classStatus:

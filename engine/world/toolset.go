@@ -90,7 +90,7 @@ func (s *Toolset) warn(tool, what string) {
 }
 
 func (s *Toolset) compile(t *record.Tool) *tool {
-	words := NameWords(t.Name)
+	words := record.NameWords(t.Name)
 	out := &tool{name: t.Name, hash: hashOf(t.Name)}
 	out.op, out.verb = operationOf(t.Kind, words)
 	if out.verb == "" && len(words) > 0 {
@@ -118,7 +118,7 @@ func (t *tool) readArguments(parameters *value, nouns map[string]bool) {
 		return
 	}
 	for _, m := range properties.members {
-		a := argument{name: m.name, words: NameWords(m.name), subject: subjectWords(m.name), open: true, known: map[string]bool{}}
+		a := argument{name: m.name, words: record.NameWords(m.name), subject: subjectWords(m.name), open: true, known: map[string]bool{}}
 		a.plainText = strings.ToLower(m.value.str("description") + "\n" + m.value.str("title"))
 		a.reference = isReference(t.op, m.name, m.value, nouns)
 		a.names = a.reference && t.op == opCreate && makingVerbs[t.verb] && namesItsThing(t, a.words)
@@ -182,7 +182,7 @@ func (t *tool) argument(name string) *argument {
 // like an id, or it is a word that a tool's name is about (restart_service takes
 // a service). Free text, settings and enums do not.
 func isReference(op operation, name string, schema *value, nouns map[string]bool) bool {
-	words := NameWords(name)
+	words := record.NameWords(name)
 	last := lastWord(words)
 	if op == opCreate && contactWords[last] {
 		return false // of somebody new, or whom to write to
@@ -217,7 +217,7 @@ func namesItsThing(t *tool, words []string) bool {
 }
 
 // lastNoun is what a tool's name ends with: the repo of create_repo.
-func lastNoun(t *tool) string { return singular(lastWord(NameWords(t.name))) }
+func lastNoun(t *tool) string { return singular(lastWord(record.NameWords(t.name))) }
 
 var pathWords = wordSet(`path filename filepath file`)
 
@@ -229,7 +229,7 @@ var namedThings = wordSet(`path filename filepath hostname host repo repository 
 func toolNouns(tools []record.Tool) map[string]bool {
 	nouns := map[string]bool{}
 	for i := range tools {
-		words := NameWords(tools[i].Name)
+		words := record.NameWords(tools[i].Name)
 		for j, w := range words {
 			if _, verb := verbs[w]; j > 0 || !verb {
 				nouns[singular(w)] = true
