@@ -54,12 +54,14 @@ type Array struct {
 	// stable one 0 is the block that no value of the axis touches and 1+i the block
 	// of the axis's value i.
 	Blocks []int
-	// Planned is the number of valid tuples, Covered how many of them the rows hold.
+	// Planned is the number of valid tuples, those of submodels counted beside the
+	// model's; Covered is how many of them the rows hold.
 	Planned, Covered int
 	// LowerBound is a number of rows that no joint array of the model goes below.
 	LowerBound int
 
 	space *space
+	parts []part
 	order *gridOrder
 }
 
@@ -70,11 +72,28 @@ func Build(ctx context.Context, m Model, o Options) (Array, error) {
 	if err != nil {
 		return Array{}, err
 	}
-	rows, err := p.joint(ctx)
+	parts := m.parts()
+	var rows [][]int
+	if len(parts) > 0 {
+		rows, err = p.mixed(ctx, parts)
+	} else {
+		rows, err = p.joint(ctx)
+	}
 	if err != nil {
 		return Array{}, fmt.Errorf("build covering array: %w", err)
 	}
-	return m.array(p.space, rows, make([]int, len(rows))), nil
+	return m.array(p.space, rows, make([]int, len(rows))).with(parts), nil
+}
+
+// with is the array with what its submodels ask for.
+func (a Array) with(parts []part) Array {
+	a.parts = parts
+	for _, q := range parts {
+		a.Planned += q.space.planned
+		a.Covered += q.space.covered(q.ownOf(a.Rows)).count()
+		a.LowerBound = max(a.LowerBound, q.bound())
+	}
+	return a
 }
 
 // plan is what a build works on.
@@ -221,12 +240,19 @@ func (a Array) Prefix(n int) []int {
 // is -1 covers nothing.
 func (a Array) Coverage(points [][]int) (covered int, missing []string) {
 	have := a.space.covered(points)
-	return have.count(), a.Model.describeDifference(a.space, a.space.valid, have)
+	covered, missing = have.count(), a.Model.describeDifference(a.space, a.space.valid, have)
+	for _, q := range a.parts {
+		have := q.space.covered(q.ownOf(points))
+		covered += have.count()
+		missing = append(missing, q.describe(a.Model, q.space.valid, have)...)
+	}
+	return covered, missing
 }
 
 // Between compares two lists of points: how many planned tuples the first holds,
 // how many of those the second holds too, and the others in words. It is what
-// thinning costs, with the rows as planned and as posed.
+// thinning costs, with the rows as planned and as posed. Submodels, which the axes
+// never have, are left out.
 func (a Array) Between(planned, done [][]int) (want, have int, missing []string) {
 	wanted, held := a.space.covered(planned), a.space.covered(done)
 	for i := range held {

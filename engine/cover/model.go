@@ -47,6 +47,9 @@ type Model struct {
 	// Forbidden are the tuples that no row may hold.
 	Forbidden []Tuple `json:"forbidden,omitempty"`
 	Strength  int     `json:"strength"`
+	// Submodels are parameters that are covered at a strength of their own, where it
+	// is above the model's.
+	Submodels []Submodel `json:"submodels,omitempty"`
 }
 
 // Check reports what is wrong with a model: a strength out of range, a parameter
@@ -76,6 +79,11 @@ func (m Model) Check() error {
 	}
 	for _, t := range m.Forbidden {
 		if err := m.checkTuple(t); err != nil {
+			return err
+		}
+	}
+	for _, sub := range m.Submodels {
+		if err := m.checkSubmodel(sub); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"assay/engine/axes"
@@ -19,7 +20,8 @@ const maxPICT = 4 << 20
 // (read and ignored: an array has no use for them), negative values (~v, at most
 // one a row) and constraints (IF THEN ELSE, NOT, AND, OR, relations, IN, LIKE,
 // one parameter against another). Words are compared without regard to case, as
-// PICT does. Submodels are refused by name. The strength is 2.
+// PICT does. A submodel ({A, B, C} @ 3) asks for its own strength among its
+// parameters where that is above the model's, which is 2.
 //
 // An error begins with the line that it stands on.
 func ParsePICT(r io.Reader) (Model, error) {
@@ -58,7 +60,9 @@ var (
 	pictConstraint = regexp.MustCompile(`(?i)^\s*(?:if\b|not\b|\[|\()`)
 	pictWeight     = regexp.MustCompile(`\s*\(\s*\d+\s*\)\s*$`)
 	pictSubmodel   = regexp.MustCompile(`^\s*\{`)
-	pictReference  = regexp.MustCompile(`^<\s*(.+?)\s*>$`)
+	// "@" and one digit, since no strength has two
+	pictSubmodelLine = regexp.MustCompile(`^\s*\{([^{}]*)\}\s*(?:@\s*(\d))?\s*$`)
+	pictReference    = regexp.MustCompile(`^<\s*(.+?)\s*>$`)
 )
 
 // readParameters reads the lines before the first constraint; the rest comes
@@ -75,7 +79,9 @@ func (p *pictModel) readParameters(text string) (rest string, line int, err erro
 		switch {
 		case strings.TrimSpace(l) == "":
 		case pictSubmodel.MatchString(l):
-			return "", 0, fmt.Errorf("line %d: submodels ({...} @ n) are not read; give one strength for the whole model", i+1)
+			if err := p.addSubmodel(l); err != nil {
+				return "", 0, fmt.Errorf("line %d: %w", i+1, err)
+			}
 		case pictConstraint.MatchString(l):
 			return strings.Join(lines[i:], "\n"), i + 1, nil
 		default:
@@ -115,6 +121,36 @@ func (p *pictModel) addParameter(line string) error {
 		parameter.Values = append(parameter.Values, value)
 	}
 	p.model.Parameters = append(p.model.Parameters, parameter)
+	return nil
+}
+
+// addSubmodel reads "{ A, B, C } @ 3"; without a strength it asks for nothing more.
+func (p *pictModel) addSubmodel(line string) error {
+	m := pictSubmodelLine.FindStringSubmatch(line)
+	if m == nil {
+		return fmt.Errorf("want a submodel as %q, not %q", "{ A, B, C } @ 3", strings.TrimSpace(line))
+	}
+	sub := Submodel{Strength: p.model.Strength}
+	for name := range strings.SplitSeq(m[1], ",") {
+		name = strings.TrimSpace(name)
+		i := p.index(name)
+		switch {
+		case i < 0:
+			return fmt.Errorf("the submodel names no parameter above: %q%s", name, axes.Suggest(name, p.names()))
+		case slices.Contains(sub.Parameters, i):
+			return fmt.Errorf("the submodel names %q twice", name)
+		}
+		sub.Parameters = append(sub.Parameters, i)
+	}
+	slices.Sort(sub.Parameters)
+	if m[2] == "" {
+		return nil
+	}
+	sub.Strength, _ = strconv.Atoi(m[2]) // one digit
+	if err := p.model.checkSubmodel(sub); err != nil {
+		return err
+	}
+	p.model.Submodels = append(p.model.Submodels, sub)
 	return nil
 }
 

@@ -20,6 +20,9 @@ func Stable(ctx context.Context, m Model, axis string, o Options) (Array, error)
 	if len(o.Pinned) > 0 {
 		return Array{}, fmt.Errorf("a stable array takes no pinned rows: a block depends on nothing but its value")
 	}
+	if len(m.Submodels) > 0 {
+		return Array{}, fmt.Errorf("a stable array takes no submodels; build the joint one")
+	}
 	at := slices.IndexFunc(m.Parameters, func(p Parameter) bool { return p.Name == axis })
 	if at < 0 {
 		return Array{}, fmt.Errorf("stable array: no axis %q", axis)
