@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -360,19 +361,22 @@ func (s *simulation) hear(r *record.Rollout) {
 		return
 	}
 	s.answered++
-	silent := r.FinalText == ""
+	silent := blank(r.FinalText)
 	for i := range r.Steps {
 		switch step := &r.Steps[i]; step.Kind {
 		case record.StepTool:
 			silent = false
 		case record.StepText:
-			silent = silent && step.Text == ""
+			silent = silent && blank(step.Text)
 		}
 	}
 	if silent {
 		s.silent++
 	}
 }
+
+// blank is true of what says nothing, to the rollout too, which tries again for it.
+func blank(text record.Text) bool { return strings.TrimSpace(string(text)) == "" }
 
 // callOff stops a run whose agent has only failed, or only said nothing, in the
 // first rollouts that came back.

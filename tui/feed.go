@@ -136,6 +136,8 @@ func (b *mailbox) take(ev engine.Event) {
 		case f == nil || ev.Delta.Reasoning:
 		case ev.Delta.Again:
 			f.hush()
+		case ev.Delta.Tool != "":
+			f.say("\ncalling " + ev.Delta.Tool + " …")
 		default:
 			f.say(ev.Delta.Text)
 		}

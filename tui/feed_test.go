@@ -30,13 +30,14 @@ func TestMailboxDrawsTogether(t *testing.T) {
 	b.observe(engine.TextStreamed{RunID: "r", RolloutID: "2", Delta: record.Delta{Text: "so "}})
 	b.observe(engine.TextStreamed{RunID: "r", RolloutID: "2", Delta: record.Delta{Text: "far"}})
 	b.observe(engine.TextStreamed{RunID: "r", RolloutID: "2", Delta: record.Delta{Text: "thought", Reasoning: true}})
+	b.observe(engine.TextStreamed{RunID: "r", RolloutID: "2", Delta: record.Delta{Tool: "get_order"}})
 	b.observe(engine.OutcomesCommitted{RunID: "r", Outcomes: []record.Outcome{{Rollout: record.Rollout{ID: "0"}}}, Counts: record.Counts{Done: 1}})
 	b.observe(engine.OutcomesCommitted{RunID: "r", Counts: record.Counts{Done: 2}})
 	n, ok := b.empty(false)
 	if !ok || n.Part != live.PartRun || n.Counts["r"].Done != 2 || len(n.Runs) != 1 || n.Runs["r"].Files != nil {
 		t.Errorf("the news is %+v", n)
 	}
-	if len(n.Flights) != 2 || n.Flights[0].ID != "1" || n.Flights[1].ID != "2" || len(n.Flights[0].Steps) != 1 || n.Flights[1].Stream != "so far" {
+	if len(n.Flights) != 2 || n.Flights[0].ID != "1" || n.Flights[1].ID != "2" || len(n.Flights[0].Steps) != 1 || n.Flights[1].Stream != "so far\ncalling get_order …" {
 		t.Errorf("in flight are %+v", n.Flights)
 	}
 	b.observe(engine.StepTaken{RunID: "r", RolloutID: "1", Index: 1, Step: record.Step{Kind: record.StepText, Text: "two"}})

@@ -38,9 +38,6 @@ type ModelConfig struct {
 	// MaxRounds bounds the answers in one turn, those that call tools and the reply
 	// together; 0 is DefaultMaxRounds.
 	MaxRounds int
-	// MaxTurnTokens ends a turn whose answers have used as many tokens, input and
-	// output together; 0 is no bound.
-	MaxTurnTokens int64
 	// LogProbs asks for the log-probability of every token of a turn.
 	LogProbs bool
 }
@@ -50,8 +47,8 @@ type ModelConfig struct {
 //
 // What a model gets wrong inside a turn is told to it and never costs the rollout: a
 // call of an unknown tool, or with arguments that are no JSON, is a step with the
-// error that the world answers. An answer that was cut off, or a turn at one of its
-// bounds, is a reply with the finish reason length, and calls that stand in it are not
+// error that the world answers. An answer that was cut off, or a turn at its last
+// answer, is a reply with the finish reason length, and calls that stand in it are not
 // made.
 type Model struct {
 	config ModelConfig
@@ -62,7 +59,7 @@ func NewModel(c ModelConfig) (*Model, error) {
 	switch {
 	case c.Completer == nil:
 		return nil, errors.New("a model agent needs a model to ask")
-	case c.MaxTokens < 0, c.MaxRounds < 0, c.MaxTurnTokens < 0:
+	case c.MaxTokens < 0, c.MaxRounds < 0:
 		return nil, errors.New("a bound of a model agent is negative")
 	}
 	if c.MaxRounds == 0 {
@@ -92,7 +89,7 @@ func (m *Model) Reply(ctx context.Context, turn record.Turn) (record.Reply, erro
 		switch {
 		case len(answer.ToolCalls) == 0:
 			return t.end(&answer, answer.FinishReason), nil
-		case answer.FinishReason == record.FinishLength, round == m.config.MaxRounds, t.spent():
+		case answer.FinishReason == record.FinishLength, round == m.config.MaxRounds:
 			return t.end(&answer, record.FinishLength), nil
 		}
 		t.act(ctx, &answer)
@@ -110,7 +107,6 @@ type modelTurn struct {
 	calls    int // made in the conversation so far
 	began    time.Time
 	reply    record.Reply
-	used     int64
 	unlogged bool // an answer came without log-probabilities
 }
 
@@ -165,13 +161,11 @@ func (t *modelTurn) blame(ctx context.Context, err error, heard bool) error {
 func (t *modelTurn) count(answer *record.ChatReply) {
 	r := &t.reply
 	if u := answer.Usage; u != nil {
-		if r.Usage == nil {
-			r.Usage = &record.Usage{}
+		total := *u
+		if r.Usage != nil {
+			total = r.Usage.Plus(total)
 		}
-		r.Usage.InputTokens += u.InputTokens
-		r.Usage.OutputTokens += u.OutputTokens
-		r.Usage.Cost += u.Cost
-		t.used = r.Usage.InputTokens + r.Usage.OutputTokens
+		r.Usage = &total
 	}
 	if strings.TrimSpace(string(answer.Reasoning)) != "" {
 		r.Reasoning = append(r.Reasoning, answer.Reasoning)
@@ -193,10 +187,6 @@ func (t *modelTurn) count(answer *record.ChatReply) {
 		r.LogProbs.Tokens += l.Tokens
 		r.LogProbs.List = append(r.LogProbs.List, l.List...)
 	}
-}
-
-func (t *modelTurn) spent() bool {
-	return t.config.MaxTurnTokens > 0 && t.used >= t.config.MaxTurnTokens
 }
 
 // end makes the last answer the reply. A sum of log-probabilities that some of the

@@ -190,13 +190,6 @@ func TestModelIsToldWhatItGotWrong(t *testing.T) {
 }
 
 func TestModelTurnsHaveBounds(t *testing.T) {
-	used := func(f func(context.Context, record.ChatRequest) (record.ChatReply, error)) func(context.Context, record.ChatRequest) (record.ChatReply, error) {
-		return func(ctx context.Context, r record.ChatRequest) (record.ChatReply, error) {
-			reply, err := f(ctx, r)
-			reply.Usage = &record.Usage{InputTokens: 30, OutputTokens: 20}
-			return reply, err
-		}
-	}
 	cut, _ := calls("I will", "get_runbook", `{"service":"billing"}`, "get_runbook", `{"serv`)(nil, record.ChatRequest{})
 	cut.FinishReason = record.FinishLength
 	again := calls("once more", "get_runbook", "{}")
@@ -210,7 +203,6 @@ func TestModelTurnsHaveBounds(t *testing.T) {
 	}{
 		"rounds":                    {ModelConfig{MaxRounds: 3}, answers{again}, 3, 4, "once more", record.FinishLength},
 		"rounds by default":         {ModelConfig{}, answers{again}, DefaultMaxRounds, 2 * (DefaultMaxRounds - 1), "once more", record.FinishLength},
-		"tokens of a turn":          {ModelConfig{MaxTurnTokens: 100}, answers{used(again)}, 2, 2, "once more", record.FinishLength},
 		"cut off in a call":         {ModelConfig{}, answers{gives(cut)}, 1, 0, "I will", record.FinishLength},
 		"cut off in its words":      {ModelConfig{}, answers{gives(record.ChatReply{Text: "half a", FinishReason: record.FinishLength})}, 1, 0, "half a", record.FinishLength},
 		"nothing":                   {ModelConfig{}, answers{says("")}, 1, 0, "", record.FinishStop},
@@ -379,7 +371,7 @@ func TestModelTurnsDoNotMix(t *testing.T) {
 }
 
 func TestModelConfigIsChecked(t *testing.T) {
-	for _, c := range []ModelConfig{{}, {Completer: &scriptedModel{}, MaxTokens: -1}, {Completer: &scriptedModel{}, MaxRounds: -1}, {Completer: &scriptedModel{}, MaxTurnTokens: -1}} {
+	for _, c := range []ModelConfig{{}, {Completer: &scriptedModel{}, MaxTokens: -1}, {Completer: &scriptedModel{}, MaxRounds: -1}} {
 		if _, err := NewModel(c); err == nil {
 			t.Errorf("%+v was accepted", c)
 		}

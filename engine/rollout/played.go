@@ -155,7 +155,8 @@ func readAnswer(text record.Text) Answer {
 }
 
 // briefing says in prose who a person is. It holds nothing of the grid, of the world or
-// of the agent's rules.
+// of the agent's rules. Runs are compared whose people were told the same, so a change
+// of these words changes [record.Generator].
 func briefing(u *record.User) string {
 	var b strings.Builder
 	b.WriteString("You play a person who writes to an assistant. You are that person and nobody else: you never help, never speak as the assistant, and never say that you play a part. The messages that you are shown as your own are what the person has written so far.\n\n")

@@ -72,13 +72,11 @@ func (a *attempt) use(u *record.Usage) {
 	if u == nil {
 		return
 	}
-	o := a.out
-	if o.Usage == nil {
-		o.Usage = &record.Usage{}
+	total := *u
+	if a.out.Usage != nil {
+		total = a.out.Usage.Plus(total)
 	}
-	o.Usage.InputTokens += u.InputTokens
-	o.Usage.OutputTokens += u.OutputTokens
-	o.Usage.Cost += u.Cost
+	a.out.Usage = &total
 }
 
 // logProbs keeps those of a reply. They are one a reply in its place or none at all: a
