@@ -1,10 +1,13 @@
 package engine
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"assay/engine/record"
 )
@@ -27,36 +30,57 @@ func TestRecipeErrorsSayWhere(t *testing.T) {
 		where string // line:column
 		says  string
 	}{
-		"misspelt key":          {head + "simulate:\n  situatons: 4\n", "4:3", "did you mean situations"},
-		"misspelt top key":      {head + "grades: {}\n", "3:1", "did you mean grade"},
-		"misspelt nested key":   {head + "grade:\n  reward:\n    judge:\n      rubrik: x\n", "6:7", "did you mean rubric"},
-		"misspelt key in seeds": {head + "simulate:\n  seeds:\n    - {ask: hi, refrence: {a: 1}}\n", "5:17", "did you mean reference"},
-		"misspelt key in cut":   {head + "simulate: {mode: rl}\ncut:\n  - {for: sft, formt: trl}\n", "5:16", "did you mean format"},
-		"wrong type":            {head + "simulate:\n  situations: many\n", "4:15", ""},
-		"unknown mode":          {head + "simulate:\n  mode: evl\n", "4:9", "did you mean eval"},
-		"out of bounds":         {head + "simulate:\n  repeats: 0\n", "4:12", "1 to 1000"},
-		"share over one":        {head + "simulate:\n  holdout: 1.5\n", "4:12", "no share"},
-		"two agents":            {"name: x\nagent:\n  builtin: seeded\n  command: [a]\n", "3:3", "more than one agent"},
-		"no agent":              {"name: x\n", "", "no agent"},
-		"two rewards":           {head + "grade:\n  reward:\n    marker: a\n    judge: {builtin: fair}\n", "5:5", "exactly one"},
-		"few rl repeats":        {head + "simulate:\n  mode: rl\n  repeats: 3\n", "5:12", "probes"},
-		"cut in eval":           {head + "simulate: {mode: eval}\ncut: [sft]\n", "4:6", "never trained on"},
-		"cut by default mode":   {head + "cut: [sft]\n", "3:6", "never trained on"},
-		"empty after":           {head + "after: {}\n", "3:8", "nothing is changed"},
-		"bad duration":          {"name: x\nagent:\n  builtin: seeded\n  timeout: soon\n", "4:12", "no duration"},
-		"half a situation":      {head + "simulate:\n  situations: 10.5\n", "4:15", "whole number"},
-		"a number as text":      {head + "simulate:\n  situations: \"10\"\n", "4:15", "whole number"},
-		"half a seed":           {head + "simulate:\n  seed: 1.5\n", "4:9", "whole number"},
-		"an empty argument":     {"name: x\nagent:\n  command: [a, null]\n", "3:16", "empty"},
-		"a list as text":        {head + "system_prompt: [a]\n", "3:16", "text"},
-		"not UTF-8":             {head + "# \xff\n", "3", "UTF-8"},
-		"an alias":              {"name: &a x\nagent: {builtin: *a}\n", "1:7", "anchors"},
-		"a duplicate key":       {head + "name: y\n", "3:1", ""},
-		"not a mapping":         {"- a\n", "1:1", "mapping"},
-		"broken yaml":           {"name: [x\n", "", ""},
-		"empty":                 {"", "", "empty"},
-		"two documents":         {head + "---\nname: z\n", "4:5", "second"},
-		"a key in the recipe":   {"name: x\nagent:\n  command: [a, sk-abcdefghijklmnopqrstuvwx]\n", "", "API key"},
+		"misspelt key":           {head + "simulate:\n  situatons: 4\n", "4:3", "did you mean situations"},
+		"misspelt top key":       {head + "grades: {}\n", "3:1", "did you mean grade"},
+		"misspelt nested key":    {head + "grade:\n  reward:\n    judge:\n      rubrik: x\n", "6:7", "did you mean rubric"},
+		"misspelt key in seeds":  {head + "simulate:\n  seeds:\n    - {ask: hi, refrence: {a: 1}}\n", "5:17", "did you mean reference"},
+		"misspelt key in cut":    {head + "simulate: {mode: rl}\ncut:\n  - {for: sft, formt: trl}\n", "5:16", "did you mean format"},
+		"wrong type":             {head + "simulate:\n  situations: many\n", "4:15", ""},
+		"unknown mode":           {head + "simulate:\n  mode: evl\n", "4:9", "did you mean eval"},
+		"out of bounds":          {head + "simulate:\n  repeats: 0\n", "4:12", "1 to 1000"},
+		"share over one":         {head + "simulate:\n  holdout: 1.5\n", "4:12", "no share"},
+		"two agents":             {"name: x\nagent:\n  builtin: seeded\n  command: [a]\n", "3:3", "more than one agent"},
+		"no agent":               {"name: x\n", "", "no agent"},
+		"two rewards":            {head + "grade:\n  reward:\n    marker: a\n    judge: {builtin: fair}\n", "5:5", "exactly one"},
+		"few rl repeats":         {head + "simulate:\n  mode: rl\n  repeats: 3\n", "5:12", "probes"},
+		"cut in eval":            {head + "simulate: {mode: eval}\ncut: [sft]\n", "4:6", "never trained on"},
+		"cut by default mode":    {head + "cut: [sft]\n", "3:6", "never trained on"},
+		"empty after":            {head + "after: {}\n", "3:8", "nothing is changed"},
+		"bad duration":           {"name: x\nagent:\n  builtin: seeded\n  timeout: soon\n", "4:12", "no duration"},
+		"half a situation":       {head + "simulate:\n  situations: 10.5\n", "4:15", "whole number"},
+		"a number as text":       {head + "simulate:\n  situations: \"10\"\n", "4:15", "whole number"},
+		"half a seed":            {head + "simulate:\n  seed: 1.5\n", "4:9", "whole number"},
+		"an empty argument":      {"name: x\nagent:\n  command: [a, null]\n", "3:16", "empty"},
+		"a list as text":         {head + "system_prompt: [a]\n", "3:16", "text"},
+		"not UTF-8":              {head + "# \xff\n", "3", "UTF-8"},
+		"an alias":               {"name: &a x\nagent: {builtin: *a}\n", "1:7", "anchors"},
+		"a duplicate key":        {head + "name: y\n", "3:1", ""},
+		"not a mapping":          {"- a\n", "1:1", "mapping"},
+		"broken yaml":            {"name: [x\n", "", ""},
+		"empty":                  {"", "", "empty"},
+		"two documents":          {head + "---\nname: z\n", "4:5", "second"},
+		"misspelt provider":      {"name: x\nagent:\n  model: opnai:gpt-x\n", "3:10", "did you mean openai:gpt-x"},
+		"no provider":            {"name: x\nagent:\n  model: gpt-x\n", "3:10", "openai:gpt-x"},
+		"no address":             {"name: x\nagent: {model: vllm:m}\n", "2:16", "http://"},
+		"misspelt judge":         {head + "grade:\n  reward:\n    judge: {model: \"antropic:c\", rubric: \"1. Good.\"}\n", "5:20", "did you mean anthropic:c"},
+		"misspelt user":          {head + "simulate: {user: scrpted}\n", "3:18", "did you mean scripted"},
+		"misspelt user's model":  {head + "simulate:\n  user: {model: olama:m}\n", "4:17", "did you mean ollama:m"},
+		"misspelt writer":        {head + "simulate: {writer: opnai:m}\n", "3:20", "did you mean openai:m"},
+		"misspelt after":         {head + "after: {agent: {model: vlm:m@http://h/v1}}\n", "3:24", "did you mean vllm:m@http://h/v1"},
+		"misspelt option":        {"name: x\nagent:\n  model: openai:m\n  temprature: 1\n", "4:3", "did you mean temperature"},
+		"misspelt price":         {"name: x\nagent: {model: openai:m, price: {inputs: 1}}\n", "2:34", "did you mean input"},
+		"too hot":                {"name: x\nagent: {model: openai:m, temperature: 3}\n", "2:39", "0 to 2"},
+		"two keys":               {"name: x\nagent: {model: openai:m, key_env: A, key_command: [pass]}\n", "2:51", "not from both"},
+		"a key as its name":      {"name: x\nagent: {model: openai:m, key_env: \"a key\"}\n", "2:35", "never the key itself"},
+		"an option of models":    {head[:8] + "agent: {builtin: seeded, temperature: 1}\n", "2:39", "only a model"},
+		"a price of a command":   {"name: x\nagent: {command: [a], price: {input: 1}}\n", "2:31", "only a model"},
+		"no endpoint":            {"name: x\nagent: {http: localhost:8080}\n", "2:15", "http://"},
+		"a judge's temperature":  {head + "grade: {reward: {judge: {model: openai:m, rubric: \"1. A.\", temperature: 1}}}\n", "3:73", "temperature 0"},
+		"a model's own tools":    {"name: x\nagent: {model: openai:m, tools_by: agent}\n", "2:36", "no tools of their own"},
+		"a judge with no rubric": {head + "grade: {reward: {judge: {model: openai:m}}}\n", "3:26", "judges by a rubric"},
+		"a key in a header":      {"name: x\nagent: {http: \"http://h/\", headers: {a: sk-abcdefghijklmnopqrstuvwx}}\n", "", "API key"},
+		"a key in a judge":       {head + "grade: {reward: {judge: {model: openai:m, rubric: \"1. A.\", extra: {a: sk-abcdefghijklmnopqrstuvwx}}}}\n", "", "API key"},
+		"a key in the recipe":    {"name: x\nagent:\n  command: [a, sk-abcdefghijklmnopqrstuvwx]\n", "", "API key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ParseRecipe([]byte(c.text))
@@ -170,4 +194,53 @@ func FuzzParseRecipe(f *testing.F) {
 			r.Settings()
 		}
 	})
+}
+
+// A model is written as a word, a spec or a mapping, in every place that takes one, and
+// as a flag.
+func TestModelsInARecipe(t *testing.T) {
+	r, err := ParseRecipe([]byte(`
+name: x
+agent: {model: "openai:gpt-x", temperature: 0.5, max_tokens: 100, price: {input: 1, output: 2}, extra: {top_p: 0.9}, requests_per_minute: 60, cache: true}
+simulate:
+  user: {model: "anthropic:claude-x", timeout: 30s, key_command: [pass, show, key]}
+  writer: ollama:qwen3
+  max_cost: 2.5
+after: {agent: {http: "http://127.0.0.1:9/turn", headers: {Authorization: "${MY_BOT}"}}}
+grade: {reward: {judge: {model: "vllm:judge@http://h:8000/v1", rubric: "1. Good.", key_env: JUDGE_BOT}}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := r.Agent; *a.Temperature != 0.5 || *a.MaxTokens != 100 || *a.Price != (Price{1, 2}) || a.Extra["top_p"] != 0.9 || *a.RequestsPerMinute != 60 || !a.Cache {
+		t.Errorf("the agent is %+v", a)
+	}
+	if u := r.Simulate.User; u.Model != "anthropic:claude-x" || time.Duration(*u.Timeout) != 30*time.Second || len(u.KeyCommand) != 3 {
+		t.Errorf("the user is %+v", u)
+	}
+	if w := r.Simulate.Writer; w.Model != "ollama:qwen3" || w.Word != "" {
+		t.Errorf("the writer is %+v", w)
+	}
+	if names := r.variables(); !slices.Contains(names, "MY_BOT") || !slices.Contains(names, "JUDGE_BOT") {
+		t.Errorf("the names of keys are %q", names)
+	}
+	raw, err := record.Marshal(r.Agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back AgentSpec
+	if err := json.Unmarshal(raw, &back); err != nil || back.Model != r.Agent.Model || *back.Price != *r.Agent.Price || back.Extra["top_p"] != 0.9 {
+		t.Errorf("%s came back as %+v (%v)", raw, back, err)
+	}
+	if err := r.Apply(Overrides{"agent": "anthropic:claude-y", "judge": "openai:gpt-y"}); err != nil {
+		t.Fatal(err)
+	}
+	if j := r.Grade.Reward.Judge; r.Agent.Model != "anthropic:claude-y" || r.Agent.Temperature != nil || j.Model != "openai:gpt-y" || j.Rubric != "1. Good." {
+		t.Errorf("flags gave %+v and %+v", r.Agent, j)
+	}
+	for flag, says := range map[string]string{"opnai:x": "openai", "openai": "KIND:NAME", "{model: opnai:x}": "did you mean openai:x", "vllm:x": "http://"} {
+		if err := r.Apply(Overrides{"agent": flag}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("--agent %s: %v", flag, err)
+		}
+	}
 }

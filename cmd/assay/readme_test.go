@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"assay/engine"
+	"assay/engine/model/modeltest"
 )
 
 // commandsOf are the lines of a document that call assay: those of its indented
@@ -71,11 +72,35 @@ func TestDocumentsTellTheTruth(t *testing.T) {
 		"recipes/01-simulate/seeded-agent/README.md":            1,
 		"recipes/02-measure/before-and-after/README.md":         1,
 		"recipes/02-measure/can-the-judge-be-trusted/README.md": 7,
+		"recipes/02-measure/compare-judges/README.md":           5,
 	} {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			runDocument(t, file, atLeast)
 		})
+	}
+}
+
+// TestTheModelRecipeTellsTheTruth runs the commands of the one README that needs a model,
+// with a server of the test's own in the provider's place.
+func TestTheModelRecipeTellsTheTruth(t *testing.T) {
+	server := modeltest.NewServerFunc(t, func(r *modeltest.Request) modeltest.Step {
+		if r.Messages[len(r.Messages)-1].Role == "user" {
+			return modeltest.CallTool("get_order", `{"order_id":"ORD-40718"}`)
+		}
+		return modeltest.Say("I looked it up, and nothing was changed.")
+	})
+	t.Setenv("OPENAI_API_KEY", "a-key-for-the-test")
+	t.Setenv("OPENAI_BASE_URL", server.URL+"/v1")
+	runDocument(t, "recipes/01-simulate/a-model-agent/README.md", 2)
+	for _, r := range server.Requests() {
+		if r.Model != "gpt-5-mini" || r.Header.Get("Authorization") != "Bearer a-key-for-the-test" {
+			t.Fatalf("%s was asked with %q", r.Model, r.Header.Get("Authorization"))
+		}
+	}
+	p := newPlace(t)
+	if out := p.must("doctor", "a-model-agent"); !strings.Contains(out, "openai:gpt-5-mini answers") {
+		t.Errorf("doctor does not say that the model answers:\n%s", out)
 	}
 }
 
