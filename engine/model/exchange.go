@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"time"
 
 	"assay/engine/record"
@@ -28,6 +29,7 @@ const (
 var (
 	errSilent   = fmt.Errorf("the server was silent: %w", context.DeadlineExceeded)
 	errTooLong  = fmt.Errorf("the answer took too long: %w", context.DeadlineExceeded)
+	errHungUp   = errors.New("the connection was closed without an answer")
 	errLongBody = errors.New("the answer's body is over 64 MiB")
 )
 
@@ -100,6 +102,13 @@ func (x *exchange) broken(ctx, own context.Context, heard bool, err error) *fail
 		return x.streamed(said, heard)
 	case errors.Is(err, errLongBody), errors.Is(err, errLongAnswer), errors.Is(err, errLongLine):
 		return failed(kindBounds, "%s: %w", x.host, err)
+	}
+	var at *url.Error
+	if errors.As(err, &at) { // it repeats the address
+		err = at.Err
+	}
+	if errors.Is(err, io.EOF) {
+		err = errHungUp
 	}
 	return failed(kindServer, "%s: %s", x.host, x.show(err.Error()))
 }

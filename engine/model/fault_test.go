@@ -58,6 +58,7 @@ func TestFaults(t *testing.T) {
 		{"cut", modeltest.Cut(hello, -1), Options{}, record.CauseInfrastructure, "", 3, "cut before the answer's end"},
 		{"cut at once", modeltest.Cut(hello, 0), Options{}, record.CauseInfrastructure, "", 3, "tried 3 times"},
 		{"cut quietly", modeltest.CutQuietly(hello, -1), Options{}, record.CauseInfrastructure, "", 3, "cut before the answer's end"},
+		{"hung up", modeltest.HangUp(), Options{}, record.CauseInfrastructure, "", 3, "closed without an answer; tried 3 times"},
 		{"half a call", modeltest.HalfCall("get_order", `{"order_id":"A-17"}`), Options{}, record.CauseInfrastructure, "", 3, "cut before the answer's end"},
 		{"error in the stream", modeltest.FailLate("overloaded_error", "Overloaded"), Options{}, record.CauseInfrastructure, "", 5, "529: Overloaded"},
 		{"inner error in the stream", modeltest.FailLate("api_error", "Internal"), Options{}, record.CauseInfrastructure, "", 3, "Internal"},

@@ -92,7 +92,10 @@ func or[T comparable](v, otherwise T) T {
 }
 
 func header(d dialect, key string, more Headers) func() http.Header {
-	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"text/event-stream, application/json"}, "User-Agent": {"assay"}}
+	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"text/event-stream, application/json"}, "User-Agent": {"assay"},
+		// Not sent: it lets net/http ask again at once where a kept connection turns out to
+		// be closed, as llama.cpp leaves it after a stream.
+		"Idempotency-Key": {}}
 	d.authorize(h, key)
 	for name, value := range more {
 		h.Set(name, value)

@@ -311,6 +311,26 @@ func TestConnectionsAreKept(t *testing.T) {
 	}
 }
 
+// A kept connection that the server has closed meanwhile costs neither a try nor a wait.
+func TestClosedConnections(t *testing.T) {
+	hello, hangUp := modeltest.Say("hello"), modeltest.HangUp()
+	s := modeltest.NewServer(t, hello, hangUp, hello, hangUp, hello)
+	m, clock := newModel(t, both(s.URL)[0], Options{Tries: 1}, TrafficOptions{})
+	for range 3 {
+		if reply, err := m.Complete(t.Context(), ask("hello")); err != nil || reply.Text != "hello" {
+			t.Fatalf("%q, %v", reply.Text, err)
+		}
+	}
+	if len(s.Requests()) != 5 || len(clock.waits) > 0 {
+		t.Errorf("%d requests, waited %v", len(s.Requests()), clock.waits)
+	}
+	for _, r := range s.Requests() {
+		if _, sent := r.Header["Idempotency-Key"]; sent {
+			t.Error("a key is sent that says nothing")
+		}
+	}
+}
+
 var _ agentCompleter = (*Model)(nil)
 
 // agentCompleter is what package agent asks of a model.

@@ -214,6 +214,9 @@ func HalfCall(name, arguments string) Step {
 	}
 }
 
+// HangUp closes the connection without an answer.
+func HangUp() Step { return func(*exchange) { panic(http.ErrAbortHandler) } }
+
 // Stall never answers.
 func Stall() Step { return func(x *exchange) { x.hold() } }
 
