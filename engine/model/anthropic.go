@@ -52,7 +52,7 @@ type anthropicTool struct {
 	Schema      json.RawMessage `json:"input_schema"`
 }
 
-func (anthropic) body(model string, r *record.ChatRequest, no refused) (map[string]any, error) {
+func (anthropic) body(model string, r *record.ChatRequest, no refused) map[string]any {
 	messages := r.Messages
 	body := map[string]any{"model": model, "stream": true, "max_tokens": r.MaxTokens}
 	if r.MaxTokens == 0 {
@@ -83,7 +83,7 @@ func (anthropic) body(model string, r *record.ChatRequest, no refused) (map[stri
 		body["system"] = system
 	}
 	body["messages"] = turns
-	return body, nil
+	return body
 }
 
 // anthropicTurns turns messages of the OpenAI form into Anthropic's: the system's apart,

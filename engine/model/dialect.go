@@ -20,7 +20,7 @@ type dialect interface {
 	// be "".
 	authorize(h http.Header, key string)
 	// body is a request's body, without what the server is known to refuse.
-	body(model string, r *record.ChatRequest, refused refused) (map[string]any, error)
+	body(model string, r *record.ChatRequest, no refused) map[string]any
 	// piece takes one event of a stream. It reports whether it ends the answer; an
 	// error of type *failure is the server's own.
 	piece(a *answer, data []byte) (done bool, err error)

@@ -222,6 +222,14 @@ func TestRefusedMembers(t *testing.T) {
 		t.Errorf("sent %s", body)
 	}
 
+	for _, words := range []string{"max_tokens is too large: this model supports at most 4 completion tokens", "temperature: -1 is out of range", "the word seed is too rude"} {
+		s = modeltest.NewServer(t, modeltest.Fail(400, words))
+		m, _ = newModel(t, both(s.URL)[0], Options{}, TrafficOptions{})
+		if _, err := m.Complete(t.Context(), talk()); record.CauseOf(err) != record.CauseAgent || len(s.Requests()) != 1 || len(m.Refused()) > 0 {
+			t.Errorf("%q: %v after %d requests, refused %v", words, err, len(s.Requests()), m.Refused())
+		}
+	}
+
 	s = modeltest.NewServer(t, no("temperature"))
 	m, _ = newModel(t, both(s.URL)[0], Options{Extra: []byte(`{"temperature":1.5}`)}, TrafficOptions{})
 	if _, err := m.Complete(t.Context(), ask("hello")); record.CauseOf(err) != record.CauseAgent || len(s.Requests()) != 1 {

@@ -161,10 +161,7 @@ func (m *Model) fill(r *record.ChatRequest) {
 
 // body is a request's JSON, its members in order, and what they are called.
 func (m *Model) body(r *record.ChatRequest, no refused) (raw []byte, members map[string]any, err error) {
-	members, err = m.dialect.body(m.spec.Model, r, no)
-	if err != nil {
-		return nil, nil, err
-	}
+	members = m.dialect.body(m.spec.Model, r, no)
 	for name, value := range m.extra {
 		if string(value) == "null" {
 			delete(members, name)
@@ -236,18 +233,18 @@ func expectedTokens(body []byte, maxTokens int) int {
 // doWithout notes a member that the server refused as unsupported, if the request can do
 // without it.
 func (m *Model) doWithout(f *failure, sent map[string]any, no refused) bool {
-	if f.kind != kindRequest && f.kind != kindServer || f.status/100 != 4 {
+	if f.status/100 != 4 || f.kind != kindRequest {
 		return false
 	}
 	said := strings.ToLower(f.err.Error())
-	for _, member := range []string{"response_format", "output_config", "stream_options", "temperature", "seed", "max_tokens", "max_completion_tokens"} {
+	for _, member := range optional() {
 		_, was := sent[member]
 		_, own := m.extra[member] // the user's own is the user's to mend
-		if !was || own || no.has(member) || f.param != member && !strings.Contains(said, member) && !(member == "response_format" && strings.Contains(said, "json_schema")) {
+		if !was || own || no.has(member) || !refusesMember(member, f.param, said) {
 			continue
 		}
-		if isMaxTokens(member) && (no.has("max_tokens") || no.has("max_completion_tokens")) {
-			continue
+		if isBound(member) && slices.ContainsFunc(no, isBound) {
+			continue // neither name of it helps
 		}
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -259,7 +256,26 @@ func (m *Model) doWithout(f *failure, sent map[string]any, no refused) bool {
 	return false
 }
 
-func isMaxTokens(member string) bool {
+// optional are the members that a request can do without, or that have another name.
+func optional() []string {
+	return []string{"response_format", "output_config", "stream_options", "temperature", "seed", "max_tokens", "max_completion_tokens"}
+}
+
+// refusesMember says that a refusal is of a member as such. A schema is let go for any
+// fault that is found with it; of the others a value out of range is the user's to mend.
+func refusesMember(member, param, said string) bool {
+	if member == "response_format" || member == "output_config" {
+		return param == member || strings.Contains(said, member) || strings.Contains(said, "json_schema")
+	}
+	if param != member && !strings.Contains(said, member) || strings.Contains(said, "at most") {
+		return false
+	}
+	return slices.ContainsFunc([]string{"support", "unrecogni", "unknown", "unexpected", "extra inputs", "extra fields", "not permitted", "deprecated"}, func(word string) bool {
+		return strings.Contains(said, word)
+	})
+}
+
+func isBound(member string) bool {
 	return member == "max_tokens" || member == "max_completion_tokens"
 }
 

@@ -30,7 +30,7 @@ func (openAI) authorize(h http.Header, key string) {
 	}
 }
 
-func (d openAI) body(model string, r *record.ChatRequest, no refused) (map[string]any, error) {
+func (d openAI) body(model string, r *record.ChatRequest, no refused) map[string]any {
 	messages := r.Messages
 	body := map[string]any{"model": model, "stream": true}
 	if !no.has("stream_options") {
@@ -66,7 +66,7 @@ func (d openAI) body(model string, r *record.ChatRequest, no refused) (map[strin
 		body["response_format"] = map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "answer", "schema": r.Schema}}
 	}
 	body["messages"] = withContent(messages)
-	return body, nil
+	return body
 }
 
 // openAITools gives tools without parameters an empty object of them: servers differ in
