@@ -13,7 +13,7 @@ import (
 // keyedRecipe has a model in every role, each with a key from another place.
 const keyedRecipe = `
 name: keyed
-agent: {model: "openai:fake@%[1]s", max_turns: 2}
+agent: {model: "openai:fake@%[1]s", max_turns: 2, cache: true}
 system_prompt: Help.
 tools: [{name: look, description: Looks something up, parameters: {type: object, properties: {q: {type: string}}}}]
 simulate: {mode: eval, holdout: 1, situations: 6, repeats: 1, concurrency: 4, user: {model: "vllm:user@%[1]s", key_env: USER_BOT}, writer: {model: "vllm:writer@%[1]s", headers: {X-Api-Key: "${USER_BOT}"}}}
@@ -141,6 +141,37 @@ func TestACompleteStoryNeedsNoKey(t *testing.T) {
 	}
 	if after := len(server.Requests()); after != before {
 		t.Errorf("%d requests were made for a story that is complete", after-before)
+	}
+}
+
+// TestTheCacheAnswersEqualRequests wants a second run to ask nothing that the first one
+// asked, and without the key everything again.
+func TestTheCacheAnswersEqualRequests(t *testing.T) {
+	server := modeltest.NewServerFunc(t, func(r *modeltest.Request) modeltest.Step {
+		if r.Messages[len(r.Messages)-1].Role == "user" {
+			return modeltest.CallTool("look", `{"q":"a"}`)
+		}
+		return modeltest.Say("It is done.")
+	})
+	p := newPlace(t)
+	spec := "vllm:fake@" + server.URL
+	p.write("r/recipe.yaml", strings.Replace(fmt.Sprintf(modelRecipe, spec, 2, ""), "max_turns", "cache: true, max_turns", 1))
+	asked := func(name string, more ...string) int {
+		before := len(server.Requests())
+		p.must(append([]string{"run", "r", "--name", name}, more...)...)
+		return len(server.Requests()) - before
+	}
+	if n := asked("first"); n != 40 {
+		t.Fatalf("the first run made %d requests, want two for each of 20 rollouts", n)
+	}
+	if n := asked("second"); n != 0 {
+		t.Errorf("the second run made %d requests", n)
+	}
+	if a, b := p.must("rows", "first", "--canonical"), p.must("rows", "second", "--canonical"); a != b {
+		t.Errorf("the cache gives other rows: %s", firstDifference(a, b))
+	}
+	if n := asked("third", "--agent", fmt.Sprintf("{model: %q, max_turns: 1}", spec)); n != 40 {
+		t.Errorf("a run without the cache made %d requests", n)
 	}
 }
 

@@ -103,9 +103,9 @@ func (s *session) withRun(ctx context.Context, open func(context.Context) (*stor
 	})
 }
 
-// newEngine is an engine on one database.
+// newEngine is an engine on one database; nil is none, for what needs none.
 func (s *session) newEngine(db *store.DB, observe func(engine.Event)) *engine.Engine {
-	return &engine.Engine{
+	e := &engine.Engine{
 		Sink:     db,
 		Source:   db,
 		Exporter: exchange.Exporter{DB: db},
@@ -115,6 +115,10 @@ func (s *session) newEngine(db *store.DB, observe func(engine.Event)) *engine.En
 		Environ:  s.environ,
 		Masker:   s.mask,
 	}
+	if db != nil {
+		e.Cache = db
+	}
+	return e
 }
 
 // newRunID is 12 random hex digits: short enough to type a prefix of, and two in
