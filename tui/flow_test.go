@@ -63,6 +63,19 @@ func TestFirstTimeEnterRunsTheFirstRecipe(t *testing.T) {
 	d.sees("2 Live")
 }
 
+// TestLiveSaysWhatIsSpent wants tokens and money in Live's line as they are used up.
+func TestLiveSaysWhatIsSpent(t *testing.T) {
+	d := drive(t, newMemory(), 120, 40)
+	d.press("enter")
+	p := d.play
+	p.observe(engine.StageStarted{Stage: engine.StageRun})
+	run := p.begin(record.Run{ID: "main1", Recipe: "oncall", Role: record.RoleMain}, 4)
+	p.observe(engine.OutcomesCommitted{RunID: run.ID, Counts: record.Counts{Planned: 4, Done: 1,
+		Spent: record.Spending{Rows: record.Usage{InputTokens: 12000, OutputTokens: 300, Cost: 0.5}, Besides: record.Usage{InputTokens: 45, Cost: 0.25}}}})
+	d.frame()
+	d.sees("12,345 tokens  cost 0.75")
+}
+
 // TestStory follows a story from its first rollout to its delta.
 func TestStory(t *testing.T) {
 	d := drive(t, newMemory(), 120, 40)

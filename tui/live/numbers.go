@@ -78,7 +78,27 @@ func (m *Model) progressLine(v *rollouts, width int) string {
 	if n := total(m.retried); n > 0 {
 		spans = append(spans, ui.S(t.Warn, "  retried "+ui.Count(n)))
 	}
+	spans = append(spans, m.spentSpans(c.Spent.Total(), width-spansWidth(spans))...)
 	return ui.Row(width, ui.Style{}, spans...)
+}
+
+// spentSpans is what the run's models used up, where so many cells hold it: the money
+// alone where they do not hold both.
+func (m *Model) spentSpans(u record.Usage, room int) []ui.Span {
+	tokens, cost := "", ""
+	if u.Tokens() > 0 {
+		tokens = "  " + ui.Count(int(u.Tokens())) + " tokens"
+	}
+	if u.Cost > 0 {
+		cost = fmt.Sprintf("  cost %.4g", u.Cost)
+	}
+	if cost != "" && ui.Width(tokens+cost) > room {
+		tokens = ""
+	}
+	if says := tokens + cost; says != "" && ui.Width(says) <= room {
+		return []ui.Span{ui.S(m.theme.Quiet, says)}
+	}
+	return nil
 }
 
 // lostSpans is what was lost, by cause where so many cells hold that.
