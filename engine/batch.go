@@ -30,7 +30,7 @@ type batch struct {
 // plan opens batches while fewer than two are open. A run without feedback is
 // planned and committed whole before its first rollout.
 func (s *simulation) plan(ctx context.Context) error {
-	if s.upFront && !s.planned {
+	if s.upFront && !s.planned && s.stop == "" {
 		return s.planAll(ctx)
 	}
 	for s.stop == "" && !s.planned && len(s.batches) < batchesInFlight {

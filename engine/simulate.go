@@ -120,6 +120,7 @@ func (s *story) finish(run *record.Run, reason record.StopReason, sim *simulatio
 		run.Coverage = sim.coverage()
 	}
 	add(s.plan.refusedWarnings()...)
+	add(familyWarnings(run, run.Scorers, run.Scorer)...)
 	add(deadTools(&sim.tally, run.ID)...)
 	add(runWarnings(run)...)
 	if b := s.plan.settings; (b.MaxTokens > 0 || b.MaxCost > 0) && c.Done > 0 && c.Spent == (record.Spending{}) {
