@@ -181,20 +181,25 @@ func (p *plan) checkMetrics() error {
 	return nil
 }
 
-// resolveAxes is steps 01 and 02: the tools, the axes, and the covering array.
-func (p *plan) resolveAxes() error {
+// resolveSet is step 01: the tools and the axes.
+func (p *plan) resolveSet() error {
 	var err error
 	if p.recipe.Tools != nil {
 		if p.tools, err = loadTools("tools", p.recipe.Tools); err != nil {
 			return err
 		}
 	}
-	s := p.recipe.Simulate
-	if p.set, err = axes.Build(p.tools, p.recipe.SystemPrompt, s.Dimensions); err != nil {
-		return inRecipe("simulate.dimensions", err)
+	p.set, err = axes.Build(p.tools, p.recipe.SystemPrompt, p.recipe.Simulate.Dimensions)
+	return inRecipe("simulate.dimensions", err)
+}
+
+// resolveAxes is steps 01 and 02: the tools, the axes, and the covering array.
+func (p *plan) resolveAxes() error {
+	if err := p.resolveSet(); err != nil {
+		return err
 	}
 	p.warnings = append(p.warnings, axes.Preflight(p.tools, p.recipe.SystemPrompt)...)
-	model, exclusions, err := cover.FromAxes(p.set, s.Exclude, p.settings.Strength)
+	model, exclusions, err := cover.FromAxes(p.set, p.recipe.Simulate.Exclude, p.settings.Strength)
 	if err != nil {
 		return inRecipe("simulate.exclude", err)
 	}

@@ -16,12 +16,20 @@ func coverCommand(s *session) *cobra.Command {
 	var strength int
 	var smallest, csv bool
 	var model string
+	var asked askedBy
 	c := &cobra.Command{
-		Use:     "cover RECIPE",
-		Short:   "Print the covering array of a recipe, or of a PICT model",
-		Example: "assay cover seeded-agent\nassay cover bring-your-own-agent --strength 3 --csv\nassay cover --model model.txt",
-		Args:    cobra.MaximumNArgs(1),
+		Use:   "cover RECIPE",
+		Short: "Print the covering array of a recipe or of a PICT model, or what asks leave untested",
+		Long: "Print the covering array of a recipe, or of a PICT model.\n\n" +
+			"With --asks or --run, print which rules, tools and ways of asking of the recipe those asks do\n" +
+			"not reach. A file of asks holds one a line, as text or as JSON rows.",
+		Example: "assay cover seeded-agent\nassay cover bring-your-own-agent --strength 3 --csv\nassay cover --model model.txt\n" +
+			"assay cover seeded-agent --asks asks.txt\nassay cover seeded-agent --run last",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if asked.any() {
+				return s.coverGap(c, args, asked)
+			}
 			report, err := s.coverReport(c.Context(), args, model, engine.CoverOptions{Strength: strength, Smallest: smallest})
 			if err != nil {
 				return err
@@ -37,6 +45,8 @@ func coverCommand(s *session) *cobra.Command {
 	f.BoolVar(&smallest, "smallest", false, "the joint array, which an edited clause may move whole")
 	f.BoolVar(&csv, "csv", false, "print the rows as CSV")
 	f.StringVar(&model, "model", "", "a file with a PICT model instead of a recipe")
+	f.StringVar(&asked.file, "asks", "", "print what the asks of this file leave untested")
+	f.StringVar(&asked.run, "run", "", "print what the asks of this run leave untested")
 	return c
 }
 
@@ -54,14 +64,21 @@ func (s *session) coverReport(ctx context.Context, args []string, model string, 
 	case len(args) == 0:
 		return nil, record.Problemf("usage", "write assay cover RECIPE, or --model FILE", "no recipe is named")
 	}
-	r, err := s.loadRecipe(args[0])
+	r, err := s.recipeWithTools(ctx, args[0])
 	if err != nil {
 		return nil, err
 	}
-	if err := r.AskTools(ctx, s.environ); err != nil {
+	return engine.Cover(r, o)
+}
+
+// recipeWithTools is a recipe whose MCP server, if it names one, was asked for its
+// tools.
+func (s *session) recipeWithTools(ctx context.Context, name string) (*engine.Recipe, error) {
+	r, err := s.loadRecipe(name)
+	if err != nil {
 		return nil, err
 	}
-	return engine.Cover(r, o)
+	return r, r.AskTools(ctx, s.environ)
 }
 
 func writeCover(w io.Writer, r *engine.CoverReport) {

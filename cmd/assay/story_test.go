@@ -263,7 +263,7 @@ func TestJSONIsOneDocument(t *testing.T) {
 	p.must("run", "before-and-after", "--name", "r", "--runs", "1", "--json")
 	p.write("labels.csv", "rollout_id,label\n"+p.rows("r")[0].RolloutID+",pass\n")
 	for _, line := range []string{
-		"runs", "show r", "rows r", "cover before-and-after", "grade r --judge builtin:fair", "labels import r labels.csv", "pass r",
+		"runs", "show r", "rows r", "cover before-and-after", "cover before-and-after --run r", "cover before-and-after --asks labels.csv", "grade r --judge builtin:fair", "labels import r labels.csv", "pass r",
 		"delta r:before r:after", "cut r --for sft", "backup copy.db", "hide r", "hide r --undo", "doctor", "export r --out rows.jsonl",
 		"import rows.jsonl --name again", "resume r", "trust r", "label r", "run nowhere", "run r --nope", "--nope", "show nobody", "rows r --where x",
 		"export r", "labels export r", "cover", "purge r", "delta r r --target nope",

@@ -23,7 +23,8 @@ type Gap struct {
 	Asks  int      `json:"asks"`
 	Rules []string `json:"rules"` // clauses that no ask is aimed at or speaks of
 	Tools []string `json:"tools"` // tools that no ask is aimed at or speaks of
-	// Axes are those that cannot be read: no ask says its value.
+	// Axes are those that cannot be read: no ask carries its value, nor, of a tool or
+	// a rule, speaks of one.
 	Axes       []string `json:"axes"`
 	SingleShot bool     `json:"single_shot"` // no ask goes beyond its first message
 	NoPressure bool     `json:"no_pressure"` // no stance presses or opposes the agent
@@ -54,10 +55,10 @@ func (s Set) Gap(asks []Asked) Gap {
 		tools[a.Axes[record.AxisTool]] = true
 		rules[a.Axes[record.AxisRule]] = true
 		for _, name := range Mentions(s.Tools, string(a.Ask)) {
-			tools[name] = true
+			tools[name], read[record.AxisTool] = true, true
 		}
 		for _, i := range index.spokenOf(string(a.Ask)) {
-			rules[s.Clauses[i]] = true
+			rules[s.Clauses[i]], read[record.AxisRule] = true, true
 		}
 		stance := a.Axes[record.AxisStance]
 		if stance == "" {
@@ -147,10 +148,10 @@ func (g Gap) Warnings() []record.Warning {
 		out = append(out, record.Warning{Code: code, Text: fmt.Sprintf(format, args...), Fix: fix})
 	}
 	if len(g.Rules) > 0 {
-		warn("rules_untested", "name them under dimensions.rule", "%d clauses that no ask reaches: %s", len(g.Rules), listed(quotedAll(g.Rules)))
+		warn("rules_untested", "name them under dimensions.rule", "%s that no ask reaches: %s", counted(len(g.Rules), "clause"), listed(quotedAll(g.Rules)))
 	}
 	if len(g.Tools) > 0 {
-		warn("tools_untested", "pose more situations, or asks of your own under seeds", "%s that no ask reaches: %s", tally(g.Tools), listed(g.Tools))
+		warn("tools_untested", "pose more situations, or asks of your own under seeds", "%s that no ask reaches: %s", counted(len(g.Tools), "tool"), listed(g.Tools))
 	}
 	if g.Asks == 0 {
 		return out
@@ -159,7 +160,11 @@ func (g Gap) Warnings() []record.Warning {
 		warn("single_shot", "let a scripted user answer (user: scripted, max_turns above 1)", "no ask goes beyond its first message")
 	}
 	if g.NoPressure {
-		warn("no_pressure", "leave adversarial or boundary in dimensions.stance", "no ask presses the agent")
+		text := "no ask presses the agent"
+		if g.Unlabelled > 0 {
+			text = "no ask is known to press the agent"
+		}
+		warn("no_pressure", "leave adversarial or boundary in dimensions.stance", "%s", text)
 	}
 	if len(g.Axes) > 0 {
 		warn("axes_unread", "asks made by Assay carry their coordinates; for imported ones these are unknown", "axes that cannot be read from the asks: %s", strings.Join(g.Axes, ", "))
@@ -168,6 +173,13 @@ func (g Gap) Warnings() []record.Warning {
 		warn("unlabelled", "slices by stance leave them out", "%d of %d asks have no stance; they are counted as unlabelled, not as ordinary", g.Unlabelled, g.Asks)
 	}
 	return out
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // namedRunes is how much of a clause a warning quotes.

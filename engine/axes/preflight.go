@@ -26,13 +26,13 @@ func Preflight(tools []record.Tool, policy string) []record.Warning {
 		warn("no_tools", "name a file under tools, or leave it if the agent has none", "no tools: only asks for none of them can be posed")
 	}
 	if names := toolsWhere(tools, func(t record.Tool) bool { return strings.TrimSpace(t.Description) == "" }); len(names) > 0 {
-		warn("missing_descriptions", "describe what each does and when; the agent chooses by it", "%s without a description: %s", tally(names), listed(names))
+		warn("missing_descriptions", "describe what each does and when; the agent chooses by it", "%s without a description: %s", counted(len(names), "tool"), listed(names))
 	}
 	if names := toolsWhere(tools, func(t record.Tool) bool { return len(t.Parameters) == 0 }); len(names) > 0 {
-		warn("missing_schemas", "give each a parameters schema; the world checks arguments by it", "%s without a schema: %s", tally(names), listed(names))
+		warn("missing_schemas", "give each a parameters schema; the world checks arguments by it", "%s without a schema: %s", counted(len(names), "tool"), listed(names))
 	}
 	if names := toolsWhere(tools, func(t record.Tool) bool { return len(t.Returns) == 0 }); len(names) > 0 {
-		warn("missing_returns", "give each returns, a schema or an example; records are then shaped like yours", "%s without returns: %s", tally(names), listed(names))
+		warn("missing_returns", "give each returns, a schema or an example; records are then shaped like yours", "%s without returns: %s", counted(len(names), "tool"), listed(names))
 	}
 	switch n := utf8.RuneCountInString(strings.TrimSpace(policy)); {
 	case n == 0:
@@ -43,7 +43,7 @@ func Preflight(tools []record.Tool, policy string) []record.Warning {
 		warn("no_clauses", "write the rules as sentences or list items", "the policy has no clause that can be tested")
 	}
 	if names := toolsWhere(tools, func(t record.Tool) bool { return t.Kind == record.ToolDestructive }); len(names) > 0 {
-		warn("destructive_tools", "with tools_by: agent they act on real things; use a copy", "%s that cannot be taken back: %s", tally(names), listed(names))
+		warn("destructive_tools", "with tools_by: agent they act on real things; use a copy", "%s that cannot be taken back: %s", counted(len(names), "tool"), listed(names))
 	}
 	if ids := KnownIDs(tools, policy); len(ids) > 0 {
 		names := make([]string, len(ids))
@@ -63,13 +63,6 @@ func toolsWhere(tools []record.Tool, is func(record.Tool) bool) []string {
 		}
 	}
 	return names
-}
-
-func tally(names []string) string {
-	if len(names) == 1 {
-		return "1 tool"
-	}
-	return fmt.Sprintf("%d tools", len(names))
 }
 
 func listed(names []string) string {
