@@ -330,8 +330,11 @@ func BenchmarkPlantedFaults(b *testing.B) {
 }
 
 // The search earns its keep at the size that a run has by default: with the same
-// number of rollouts it triggers more of the planted faults than the plain array
-// and than points drawn at random, and finds about as many different ones.
+// number of rollouts it triggers more of the planted faults than the plain array and
+// than points drawn at random, with every one of these agents, and finds at most one
+// different fault fewer on average. The agents are the same in every run, so that
+// the margins are just under what the first three and six come to: 1.28 and 1.50
+// times random, and 1.0 and 0.67 different faults fewer.
 func TestSearchBeatsChance(t *testing.T) {
 	w := airlineWorld(t, 0, 480)
 	seeds := 6
@@ -341,11 +344,16 @@ func TestSearchBeatsChance(t *testing.T) {
 	triggered, distinct := w.compare(t, populations()[0], seeds, strategies()[:3])
 	search, different := stats.Mean(triggered[0]["search"]), stats.Mean(distinct[0]["search"])
 	for _, other := range []string{"plain array", "random"} {
-		if mean := stats.Mean(triggered[0][other]); search < 1.1*mean {
+		if mean := stats.Mean(triggered[0][other]); search < 1.25*mean {
 			t.Errorf("the search triggers %.1f faults per 100 rollouts, %s %.1f", search, other, mean)
 		}
-		if mean := stats.Mean(distinct[0][other]); different < mean-1.5 {
+		if mean := stats.Mean(distinct[0][other]); different < mean-1.01 {
 			t.Errorf("the search finds %.1f different faults, %s %.1f", different, other, mean)
+		}
+		for seed, n := range triggered[0][other] {
+			if mine := triggered[0]["search"][seed]; mine <= n {
+				t.Errorf("agent %d: the search triggers %.1f faults per 100 rollouts, %s %.1f", seed, mine, other, n)
+			}
 		}
 	}
 }
