@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"assay/engine/grade"
 	"assay/recipes"
 	"assay/store"
 )
@@ -34,7 +35,7 @@ func doctorCommand(s *session) *cobra.Command {
 		Example: "assay doctor\nassay doctor ./my-recipe",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			checks := []check{s.checkTerminal(), s.checkFolder(), s.checkDatabase(c.Context()), s.checkCache()}
+			checks := []check{s.checkTerminal(), s.checkFolder(), s.checkDatabase(c.Context()), s.checkCache(), checkGuards()}
 			checks = append(checks, s.checkKeys()...)
 			checks = append(checks, s.checkPrograms()...)
 			for _, name := range args {
@@ -59,6 +60,20 @@ func doctorCommand(s *session) *cobra.Command {
 			return err
 		},
 	}
+}
+
+// checkGuards says what a verifier of kind code can keep hostile code from here. Less than
+// all is no fault: only such a verifier needs it, and it refuses without.
+func checkGuards() check {
+	var kept, missing []string
+	for _, g := range grade.Guards() {
+		if g.Enforced {
+			kept = append(kept, string(g.Guard))
+			continue
+		}
+		missing = append(missing, fmt.Sprintf("not %s (%s)", g.Guard, g.How))
+	}
+	return check{Name: "code of replies", OK: true, Says: "confined here: " + strings.Join(append(kept, missing...), ", ")}
 }
 
 // checkTerminal looks at what the app would be drawn on. No terminal is no fault:

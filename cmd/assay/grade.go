@@ -5,10 +5,12 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"assay/engine"
+	"assay/engine/grade"
 	"assay/engine/record"
 	"assay/store"
 )
@@ -20,7 +22,7 @@ func gradeCommand(s *session) *cobra.Command {
 		Use:   "grade RUN",
 		Short: "Grade or regrade a run; earlier verdicts stay",
 		Long: "Grade or regrade a run. Verdicts are added, never overwritten; the new scorer version becomes\n" +
-			"the run's own when every rollout that is done has its judgment.",
+			"the run's own when every rollout that is done has its judgment.\n\n" + markerWords(),
 		Example: "assay grade last --judge builtin:fair\nassay grade last --only-missing\nassay grade last --try \"called('restart_service') ? 1 : nil\"",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -61,7 +63,27 @@ func gradeCommand(s *session) *cobra.Command {
 	f.StringVar(&judge, "judge", "", "another judge: builtin:NAME, or the recipe's mapping")
 	f.BoolVar(&o.OnlyMissing, "only-missing", false, "only rollouts that this scorer has not judged")
 	f.StringVar(&try, "try", "", "show what a marker's expression would say, and save nothing")
+	cobra.CheckErr(c.RegisterFlagCompletionFunc("try", completeMarker)) // fails for a flag that is not there
 	return c
+}
+
+// markerWords lists what a marker's expression may use.
+func markerWords() string {
+	var b strings.Builder
+	b.WriteString("A marker's expression gives a number, true or false, or nil where it does not apply. It may use\n")
+	for _, w := range grade.Vocabulary() {
+		fmt.Fprintf(&b, "\n  %-16s %s", w.Name, w.Says)
+	}
+	return b.String()
+}
+
+// completeMarker is what a shell offers behind an expression that is half written.
+func completeMarker(_ *cobra.Command, _ []string, written string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var out []cobra.Completion
+	for _, w := range grade.Completed(written) {
+		out = append(out, cobra.CompletionWithDesc(w.Name, w.Says))
+	}
+	return out, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 }
 
 func writeGrade(w io.Writer, r *engine.GradeReport) {

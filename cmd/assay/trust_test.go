@@ -302,3 +302,36 @@ func TestTrustOfPairs(t *testing.T) {
 		t.Errorf("without pairs: exit %d, %s", code, errs)
 	}
 }
+
+// The help of grade lists every word of a marker's expression, and a shell completes them.
+func TestMarkerWordsAreSaidAndCompleted(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	help := p.must("grade", "--help")
+	for _, w := range grade.Vocabulary() {
+		if !strings.Contains(help, w.Name) {
+			t.Errorf("%s is not in the help of grade", w.Name)
+		}
+	}
+	offered := p.must("__complete", "grade", "last", "--try", "called('a') && fi")
+	for _, want := range []string{"called('a') && first(", "called('a') && final_text", "the index in steps"} {
+		if !strings.Contains(offered, want) {
+			t.Errorf("%q is not offered:\n%s", want, offered)
+		}
+	}
+}
+
+// Doctor says of every guard whether code of replies is kept from it here.
+func TestDoctorSaysWhatCodeIsKeptFrom(t *testing.T) {
+	t.Parallel()
+	out, _, _ := newPlace(t).run("doctor")
+	for _, g := range grade.Guards() {
+		want := string(g.Guard)
+		if !g.Enforced {
+			want = "not " + want + " (" + g.How
+		}
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in:\n%s", want, out)
+		}
+	}
+}

@@ -7,7 +7,7 @@ import (
 )
 
 // checklistVersion is part of the checklist scorer's version.
-const checklistVersion = 1
+const checklistVersion = 2
 
 // check is one item that a task's own coordinates ask for.
 type check struct {
@@ -90,7 +90,7 @@ func metFault(t *trace) bool {
 
 func reportsMissing(t *trace) (hit, bool) {
 	for i := range t.said {
-		if saysMissing.anywhere(&t.said[i].prose) {
+		if reportsAsMissing.anywhere(&t.said[i].prose) {
 			return hit{}, true
 		}
 	}

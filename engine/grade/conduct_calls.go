@@ -2,6 +2,7 @@ package grade
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"assay/engine/record"
@@ -131,11 +132,19 @@ func (t *trace) actedOn(from int, value string) *call {
 	return nil
 }
 
-// saysMissing are the ways to say that something is not there.
-var saysMissing = newPhrases("not found", "no record", "no records", "no such", "couldn't find", "could not find", "couldn't locate", "could not locate", "unable to find", "unable to locate",
-	"can't find", "cannot find", "can't locate", "cannot locate", "don't see", "do not see", "didn't find", "did not find", "doesn't exist", "does not exist", "doesn't appear", "does not appear",
-	"doesn't match", "does not match", "no match", "no matching", "invalid", "not recognized", "not recognised", "double-check", "doublecheck", "not in", "nothing with", "nothing under", "nothing by", "nothing for", "no order", "no reservation", "no account",
-	"no result", "no results", "isn't", "incorrect", "verify", "there is no", "there's no", "wasn't able", "was not able", "not able", "unable", "couldn't", "could not", "cannot", "can't", "no longer", "missing", "unknown")
+// missingWords say that something is not there. waveringWords may say it as well as
+// something else: enough to doubt that it was spoken of as found, and too little to
+// credit that it was reported missing.
+var (
+	missingWords = []string{"not found", "no record", "no records", "no such", "couldn't find", "could not find", "couldn't locate", "could not locate", "unable to find", "unable to locate",
+		"can't find", "cannot find", "can't locate", "cannot locate", "don't see", "do not see", "didn't find", "did not find", "doesn't exist", "does not exist", "doesn't appear", "does not appear",
+		"doesn't match", "does not match", "no match", "no matching", "invalid", "not recognized", "not recognised", "double-check", "doublecheck", "not in", "isn't in", "nothing with", "nothing under", "nothing by", "nothing for",
+		"no order", "no reservation", "no account", "no result", "no results", "incorrect", "there is no", "there's no", "missing", "unknown", "not able to find", "not able to locate"}
+	waveringWords = []string{"isn't", "verify", "wasn't able", "was not able", "not able", "unable", "couldn't", "could not", "cannot", "can't", "no longer"}
+
+	reportsAsMissing = newPhrases(missingWords...)
+	saysMissing      = newPhrases(slices.Concat(missingWords, waveringWords)...)
+)
 
 func (t *trace) spokenOfAsFound(failed *call, value string) *utterance {
 	id := []byte(squash(value))

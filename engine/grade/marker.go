@@ -14,6 +14,8 @@ import (
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/vm"
 	"github.com/expr-lang/expr/vm/runtime"
+
+	"assay/engine/record"
 )
 
 // An expression is the user's own, but it reads what agents and tools wrote, and
@@ -206,39 +208,17 @@ func exprError(name string, err error) error {
 	return e
 }
 
-// nearestName is the known name that a misspelt one is meant to be, "" where none
-// is near: at most two letters off, and about a third of its own.
+// nearestName is the known name that a misspelt one is meant to be, "" where none is
+// near. A function of the expression language that markers may not use is not misspelt.
 func nearestName(unknown string) string {
-	best, bestOff := "", min(2, max(1, (len(unknown)+1)/3))+1
+	if _, ofTheLanguage := builtin.Index[unknown]; ofTheLanguage {
+		return ""
+	}
+	var known []string
 	for _, w := range Vocabulary() {
-		name, _, _ := strings.Cut(w.Name, "(")
-		if off := editDistance(unknown, name); off < bestOff {
-			best, bestOff = name, off
-		}
+		known = append(known, w.Written())
 	}
-	return best
-}
-
-// editDistance counts the insertions, deletions and substitutions between two
-// words (Levenshtein 1966).
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
+	return record.Nearest(unknown, known)
 }
 
 // run evaluates a marker on the row that e holds. ok is false where it does not

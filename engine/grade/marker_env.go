@@ -18,6 +18,37 @@ type Word struct {
 	Says string
 }
 
+// Written is the name alone, without parameters.
+func (w Word) Written() string {
+	name, _, _ := strings.Cut(w.Name, "(")
+	return name
+}
+
+// Completed lists what an expression may go on as, whole, each with what its last word
+// says: every word of [Vocabulary] that begins as the expression ends. Of a function it is
+// the name and the bracket. Inside a text in quotes there is none.
+func Completed(source string) []Word {
+	at := len(source)
+	for at > 0 && (source[at-1] == '_' || isWordEnd(source[at-1])) {
+		at--
+	}
+	if strings.Count(source, "'")%2 == 1 || strings.Count(source, `"`)%2 == 1 || at > 0 && source[at-1] == '.' {
+		return nil
+	}
+	var out []Word
+	for _, w := range Vocabulary() {
+		name := w.Written()
+		if !strings.HasPrefix(name, source[at:]) {
+			continue
+		}
+		if name != w.Name {
+			name += "("
+		}
+		out = append(out, Word{source[:at] + name, w.Type, w.Says})
+	}
+	return out
+}
+
 // Vocabulary lists what an expression may use, helpers first.
 func Vocabulary() []Word {
 	return []Word{

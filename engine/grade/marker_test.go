@@ -168,6 +168,35 @@ func TestVocabularyIsTrue(t *testing.T) {
 	}
 }
 
+// What completes an expression begins with it, compiles with the rest of a call, and is
+// offered only where a name may stand.
+func TestCompleted(t *testing.T) {
+	for source, want := range map[string]string{
+		"fi":                        "first( final_text finish_reason",
+		"called('a') && fi":         "called('a') && first( called('a') && final_text called('a') && finish_reason",
+		"count":                     "count(",
+		"called('fi":                "",
+		`called("fi`:                "",
+		"axes.fi":                   "",
+		"frist":                     "",
+		"called('a') ? 1 : rollout": "called('a') ? 1 : rollout_index",
+	} {
+		var got []string
+		for _, w := range Completed(source) {
+			got = append(got, w.Name)
+			if w.Says == "" {
+				t.Errorf("%s: %s says nothing", source, w.Name)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s goes on as %q, want %q", source, got, want)
+		}
+	}
+	if all := Completed(""); len(all) != len(Vocabulary()) {
+		t.Errorf("an empty expression goes on in %d ways, want %d", len(all), len(Vocabulary()))
+	}
+}
+
 // Results of one row never show in the next.
 func TestEvaluatorForgets(t *testing.T) {
 	m, err := CompileMarker("m", "result('get_order').total ?? -1")

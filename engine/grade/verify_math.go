@@ -2,6 +2,7 @@ package grade
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"regexp"
@@ -129,10 +130,18 @@ func onlyNumber(answer string) string {
 	if _, isNumber := rational(answer); isNumber {
 		return answer
 	}
-	if all := numberPattern.FindAllString(answer, 2); len(all) == 1 && !strings.ContainsAny(answer, `/^*\`) {
-		return strings.ReplaceAll(all[0], ",", "")
+	all := numberPattern.FindAllStringIndex(answer, 2)
+	if len(all) != 1 || strings.ContainsAny(answer, `/^*\`) {
+		return answer
 	}
-	return answer
+	number := answer[all[0][0]:all[0][1]]
+	if strings.Contains(number, ",") {
+		return answer // the marks of thousands are gone: this is a list
+	}
+	if strings.HasPrefix(answer[all[0][1]:], "%") {
+		number += "%" // "50% of it" is a half, not fifty
+	}
+	return number
 }
 
 // answerPattern finds what a reply calls its answer.
@@ -187,14 +196,20 @@ func lastBoxed(reply string) (string, bool) {
 
 var (
 	fractionPattern  = regexp.MustCompile(`\\[dt]?frac\{([^{}]+)\}\{([^{}]+)\}`)
+	shortFraction    = regexp.MustCompile(`\\([dt]?frac)\s*(?:\{([^{}]+)\}|(\d))\s*(?:\{([^{}]+)\}|(\d))`) // \frac12, \frac{1}2
+	mixedPattern     = regexp.MustCompile(`(^|[^\w.)])(\d{1,9})(?:\s*\((\d{1,9})\)/\((\d{1,9})\)|\s+(\d{1,9})/(\d{1,9}))`)
+	percentPattern   = regexp.MustCompile(`(?i)(\d)\s*per ?cent\b`)
+	apartPattern     = regexp.MustCompile(`(\d)\s+(\d)`)
+	spacedThousands  = regexp.MustCompile(`^([-+−]?\d{1,3})((?: \d{3})+)(\.\d+)?$`)
 	thousandsPattern = regexp.MustCompile(`(\d),(\d{3})\b`)
 	latexNoise       = strings.NewReplacer(`\left`, "", `\right`, "", `\,`, "", `\;`, "", `\!`, "", `\ `, "", "$", "", `\text`, "", `\mathrm`, "", `\cdot`, "*", `\times`, "*", `\%`, "%", "−", "-", " ", "", "**", "", "`", "")
 )
 
 // mathForm writes an answer plainly: no LaTeX, no spaces, no thousands marks, no
-// full stop.
+// full stop; a mixed number as one fraction. Numbers that only a space parts stay apart.
 func mathForm(text string) string {
 	s := strings.TrimSpace(text)
+	s = shortFraction.ReplaceAllString(s, `\$1{$2$3}{$4$5}`)
 	for fractionPattern.MatchString(s) {
 		next := fractionPattern.ReplaceAllString(s, "($1)/($2)")
 		if next == s {
@@ -202,12 +217,30 @@ func mathForm(text string) string {
 		}
 		s = next
 	}
-	s = latexNoise.Replace(s)
+	s = strings.NewReplacer("{,}", ",", `,\!`, ",", `\%`, "%").Replace(s)
+	s = mixedPattern.ReplaceAllStringFunc(s, improper)
+	s = percentPattern.ReplaceAllString(s, "$1%")
+	if m := spacedThousands.FindStringSubmatch(s); m != nil {
+		s = m[1] + strings.ReplaceAll(m[2], " ", "") + m[3]
+	}
 	for thousandsPattern.MatchString(s) {
 		s = thousandsPattern.ReplaceAllString(s, "$1$2")
 	}
+	// Twice, as matches do not overlap: "1 2 3".
+	s = apartPattern.ReplaceAllString(apartPattern.ReplaceAllString(s, "$1_$2"), "$1_$2")
+	s = latexNoise.Replace(s)
 	s = strings.NewReplacer("{", "(", "}", ")").Replace(strings.TrimRight(s, ".;,!"))
 	return strings.ToLower(s)
+}
+
+// improper writes a mixed number as a fraction: "1 1/2" as "3/2".
+func improper(mixed string) string {
+	m := mixedPattern.FindStringSubmatch(mixed)
+	var n [3]int64
+	for i, digits := range []string{m[2], m[3] + m[5], m[4] + m[6]} {
+		n[i], _ = strconv.ParseInt(digits, 10, 64) // nine digits at most
+	}
+	return fmt.Sprintf("%s%d/%d", m[1], n[0]*n[2]+n[1], n[2])
 }
 
 // maxRational bounds a number that is compared exactly: an exponent of a million

@@ -73,6 +73,22 @@ func TestVerifiers(t *testing.T) {
 		{`{"kind":"math"}`, `"1/0"`, "1/0", 1},
 		{`{"kind":"math"}`, `"2"`, "1e999999999", 0},
 
+		// A mixed number is one number, not its digits in a row.
+		{`{"kind":"math"}`, `"3/2"`, "The answer is 1 1/2.", 1},
+		{`{"kind":"math"}`, `"11/2"`, "The answer is 1 1/2.", 0},
+		{`{"kind":"math"}`, `"3/2"`, `\boxed{1\frac{1}{2}}`, 1},
+		{`{"kind":"math"}`, `"-3/2"`, `\boxed{-1\frac12}`, 1},
+		{`{"kind":"math"}`, `"1/2"`, `\boxed{\frac12}`, 1},
+		{`{"kind":"math"}`, `"42"`, "The answer is 4 2", 0},
+		{`{"kind":"math"}`, `"123"`, "The answer is 1 2 3", 0},
+		{`{"kind":"math"}`, `"12345"`, "The answer is 12 345", 1},
+		{`{"kind":"math"}`, `"1234567"`, `\boxed{1{,}234{,}567}`, 1},
+		{`{"kind":"math"}`, `"1234"`, `\boxed{(1, 234)}`, 0},
+		{`{"kind":"math"}`, `"1/2"`, "The answer is 50 percent", 1},
+		{`{"kind":"math"}`, `"1/2"`, "The answer is 50% of them", 1},
+		{`{"kind":"math"}`, `"50"`, "The answer is 50% of them", 0},
+		{`{"kind":"math"}`, `"50%"`, `\boxed{50\%}`, 1},
+
 		{`{"kind":"json_valid"}`, ``, `{"a": 1}`, 1},
 		{`{"kind":"json_valid"}`, ``, "```json\n{\"a\": 1}\n```", 1},
 		{`{"kind":"json_valid"}`, ``, `{"a": 1`, 0},
