@@ -62,13 +62,14 @@ func modelRunner(t *testing.T, m agent.Completer, c agent.ModelConfig) (*rollout
 }
 
 func TestModelAgentWorksInTheWorld(t *testing.T) {
+	thinking := json.RawMessage(`{"thinking":{"type":"enabled","budget_tokens":1024}}`) // Anthropic's wants its thoughts back then
 	for _, dialect := range []string{modeltest.OpenAI, modeltest.Anthropic} {
 		t.Run(dialect, func(t *testing.T) {
 			s := modeltest.NewServer(t,
 				modeltest.Reply(modeltest.Answer{Text: "Looking.", Reasoning: "two calls", Input: 10, Output: 5, Calls: []modeltest.Call{
 					{ID: "x1", Name: "get_order", Arguments: `{"order_id":"ORD-1"}`}, {ID: "x2", Name: "get_ordre", Arguments: `{"order_id":"ORD-1"}`}}}),
 				modeltest.Reply(modeltest.Answer{Text: "It is on its way.", Input: 20, Output: 6}))
-			r, posed := modelRunner(t, served(t, dialect, "m", s.URL, model.Options{Price: model.Price{Input: 1e6}}), agent.ModelConfig{})
+			r, posed := modelRunner(t, served(t, dialect, "m", s.URL, model.Options{Price: model.Price{Input: 1e6}, Extra: thinking}), agent.ModelConfig{})
 			var mu sync.Mutex
 			var heard []string
 			r.Hooks.Text = func(_ string, d record.Delta) {

@@ -202,7 +202,7 @@ func (t *modelTurn) end(answer *record.ChatReply, why record.FinishReason) recor
 // act makes an answer's calls in their order, and adds it and what came of it to the
 // messages.
 func (t *modelTurn) act(ctx context.Context, answer *record.ChatReply) {
-	said := record.Message{Role: "assistant"}
+	said := record.Message{Role: "assistant", Sealed: answer.Sealed}
 	if strings.TrimSpace(string(answer.Text)) != "" {
 		text := answer.Text
 		said.Content = &text

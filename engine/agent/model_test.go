@@ -377,3 +377,21 @@ func TestModelConfigIsChecked(t *testing.T) {
 		}
 	}
 }
+
+// TestModelSendsSealedPartsBack: the next request of the turn has them.
+func TestModelSendsSealedPartsBack(t *testing.T) {
+	first, _ := calls("let me look", "get_runbook", `{"service":"billing"}`)(nil, record.ChatRequest{})
+	first.Sealed = []record.Sealed{{Block: json.RawMessage(`{"type":"thinking","signature":"s1"}`)}}
+	a, m := modelAgent(t, ModelConfig{}, answers{gives(first), says("done")})
+	var did []string
+	if _, err := a.Reply(t.Context(), modelWorld(&did)); err != nil {
+		t.Fatal(err)
+	}
+	var sent []record.Sealed
+	for _, message := range m.requests[1].Messages {
+		sent = append(sent, message.Sealed...)
+	}
+	if diff := cmp.Diff(first.Sealed, sent); diff != "" {
+		t.Errorf("(-want +sent):\n%s", diff)
+	}
+}

@@ -23,6 +23,7 @@ type answer struct {
 	reasoning strings.Builder // of fields of its own
 	text      wtf8            // joins the halves of characters between pieces
 	calls     []record.ToolCallMessage
+	seals     []*seal
 	at        map[int]int // the server's index of a call to its place in calls
 	finish    record.FinishReason
 	usage     *record.Usage
@@ -160,7 +161,7 @@ func (a *answer) reply() record.ChatReply {
 		finish = record.FinishTool
 	}
 	return record.ChatReply{Text: record.Text(a.think.said.String()), Reasoning: record.Text(a.reasoning.String()), ToolCalls: a.calls,
-		FinishReason: finish, Usage: a.usage, LogProbs: a.logProbs, Model: a.model}
+		FinishReason: finish, Usage: a.usage, LogProbs: a.logProbs, Model: a.model, Sealed: a.sealed()}
 }
 
 // wtf8 joins pieces of text in which a character outside the basic plane may be cut

@@ -39,6 +39,17 @@ type block struct {
 	Input     json.RawMessage `json:"input,omitempty"`
 	ToolUseID string          `json:"tool_use_id,omitempty"`
 	Content   *record.Text    `json:"content,omitempty"`
+
+	sealed json.RawMessage // the whole block, as it came
+}
+
+// MarshalJSON writes a sealed block as it came.
+func (b block) MarshalJSON() ([]byte, error) {
+	if b.sealed != nil {
+		return b.sealed, nil
+	}
+	type plain block
+	return record.Marshal(plain(b))
 }
 
 type anthropicMessage struct {
@@ -90,6 +101,9 @@ func (anthropic) body(model string, r *record.ChatRequest, no refused) map[strin
 // tool results as the user's, and what one side says in a row as one message.
 func anthropicTurns(messages []record.Message) (system record.Text, turns []anthropicMessage) {
 	add := func(role string, b ...block) {
+		if len(b) == 0 {
+			return
+		}
 		if n := len(turns); n > 0 && turns[n-1].Role == role {
 			turns[n-1].Content = append(turns[n-1].Content, b...)
 			return
@@ -110,12 +124,7 @@ func anthropicTurns(messages []record.Message) (system record.Text, turns []anth
 		case "tool":
 			add("user", block{Type: "tool_result", ToolUseID: m.ToolCallID, Content: &text})
 		case "assistant":
-			if !blank(text) {
-				add("assistant", block{Type: "text", Text: text})
-			}
-			for _, c := range m.ToolCalls {
-				add("assistant", block{Type: "tool_use", ID: c.ID, Name: c.Function.Name, Input: toolInput(c.Function.Arguments)})
-			}
+			add("assistant", answerBlocks(&m, text)...)
 		default:
 			if blank(text) {
 				text = noText
@@ -155,6 +164,9 @@ type heardBlock struct {
 	ID       string          `json:"id"`
 	Name     record.Text     `json:"name"`
 	Input    json.RawMessage `json:"input"`
+	// A thought is signed, or encrypted whole.
+	Signature string `json:"signature"`
+	Data      string `json:"data"`
 }
 
 type anthropicUsage struct {
@@ -177,6 +189,7 @@ type event struct {
 		Type        string      `json:"type"`
 		Text        record.Text `json:"text"`
 		Thinking    record.Text `json:"thinking"`
+		Signature   string      `json:"signature"`
 		PartialJSON record.Text `json:"partial_json"`
 		StopReason  string      `json:"stop_reason"`
 	} `json:"delta"`
@@ -207,7 +220,7 @@ func (anthropic) piece(a *answer, data []byte) (done bool, err error) {
 			if d.Type == "input_json_delta" {
 				return false, a.call(e.Index, "", "", d.PartialJSON)
 			}
-			if err := a.ponder(d.Thinking); err != nil {
+			if err := a.thinkOn(d.Thinking, d.Signature); err != nil {
 				return false, err
 			}
 			return false, a.say(d.Text)
@@ -255,8 +268,11 @@ func (a *answer) block(index *int, b *heardBlock) error {
 	switch b.Type {
 	case "text":
 		return a.say(b.Text)
-	case "thinking":
-		return a.ponder(b.Thinking)
+	case "thinking", "redacted_thinking":
+		if err := a.seal(b.Type, b.Data); err != nil {
+			return err
+		}
+		return a.thinkOn(b.Thinking, b.Signature)
 	case "tool_use":
 		input := record.Text(b.Input)
 		if string(b.Input) == "{}" {

@@ -35,6 +35,9 @@
 // Keys are in no error, no log line and no %v of any value here. What a server writes is
 // bounded, shown in part and masked.
 //
+// Anthropic's signed and encrypted thoughts are in an answer's Sealed and go back with it,
+// since its server refuses a turn that goes on after calls without them.
+//
 // # Traffic
 //
 // [Traffic] holds what the models of a run share: connections, and for each endpoint

@@ -230,6 +230,12 @@ func TestRefusedMembers(t *testing.T) {
 		}
 	}
 
+	s = modeltest.NewServer(t, modeltest.Fail(400, "`temperature` may only be set to 1 when thinking is enabled."), modeltest.Say("Hi."))
+	m, _ = newModel(t, both(s.URL)[1], Options{}, TrafficOptions{})
+	if reply, err := m.Complete(t.Context(), r); err != nil || reply.Text != "Hi." || fmt.Sprint(m.Refused()) != "[temperature]" {
+		t.Errorf("beside thinking: %q, %v, refused %v", reply.Text, err, m.Refused())
+	}
+
 	s = modeltest.NewServer(t, no("temperature"))
 	m, _ = newModel(t, both(s.URL)[0], Options{Extra: []byte(`{"temperature":1.5}`)}, TrafficOptions{})
 	if _, err := m.Complete(t.Context(), ask("hello")); record.CauseOf(err) != record.CauseAgent || len(s.Requests()) != 1 {

@@ -270,7 +270,7 @@ func refusesMember(member, param, said string) bool {
 	if param != member && !strings.Contains(said, member) || strings.Contains(said, "at most") {
 		return false
 	}
-	return slices.ContainsFunc([]string{"support", "unrecogni", "unknown", "unexpected", "extra inputs", "extra fields", "not permitted", "deprecated"}, func(word string) bool {
+	return slices.ContainsFunc([]string{"support", "unrecogni", "unknown", "unexpected", "extra inputs", "extra fields", "not permitted", "deprecated", "may only be set"}, func(word string) bool {
 		return strings.Contains(said, word)
 	})
 }

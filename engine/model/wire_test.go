@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -109,6 +110,7 @@ var fixtures = []struct {
 		Usage: &record.Usage{InputTokens: 5, OutputTokens: 20}}},
 	{"anthropic.sse", "anthropic:claude-haiku-4-5", record.ChatReply{Text: "Okay, let's see", Reasoning: "I should look it up.", FinishReason: record.FinishTool, Model: "claude-haiku-4-5-20251001",
 		ToolCalls: []record.ToolCallMessage{toolCall("toolu_01", "get_weather", `{"location": "San Francisco"}`), toolCall("toolu_02", "now", "{}")},
+		Sealed:    []record.Sealed{{Block: json.RawMessage(`{"type":"thinking","thinking":"I should look it up.","signature":"EqQBCgIYAhIM"}`)}},
 		Usage:     &record.Usage{InputTokens: 502, OutputTokens: 89}}},
 	{"openai.json", "openai:gpt-4o-mini", record.ChatReply{Text: "Hello!", FinishReason: record.FinishStop, Model: "gpt-4o-mini-2024-07-18",
 		Usage: &record.Usage{InputTokens: 8, OutputTokens: 2}, LogProbs: &record.LogProbs{Sum: -0.125, Tokens: 1, List: []float64{-0.125}}}},

@@ -37,7 +37,19 @@ type ChatReply struct {
 	FinishReason FinishReason
 	Usage        *Usage    // nil where the server tells none
 	LogProbs     *LogProbs // nil where not asked for or not told
+	// Sealed go back with the answer, in the further requests of the turn that it is of.
+	Sealed []Sealed
 	// Model is what the server calls the model that answered; it may say more than the
 	// name that was asked for.
 	Model string
+}
+
+// Sealed is a part of an answer that only the server it came from can read or check, as a
+// signed or encrypted thought. Who answers an answer's calls sends it back as it came and
+// where it stood, since servers refuse a turn that goes on without; nobody else has a use
+// for it.
+type Sealed struct {
+	Text  int             // where it stood: so many bytes of the answer's text went before it,
+	Calls int             // and so many of its calls
+	Block json.RawMessage // in the server's own form
 }

@@ -96,6 +96,9 @@ type Message struct {
 	ToolCalls  []ToolCallMessage `json:"tool_calls,omitempty"`
 	ToolCallID string            `json:"tool_call_id,omitempty"`
 	Name       Text              `json:"name,omitempty"`
+	// Sealed are parts of an answer that its server wants back. No row, file or other
+	// server holds them.
+	Sealed []Sealed `json:"-"`
 }
 
 // ToolCallMessage is one call inside an assistant message, in the OpenAI form:

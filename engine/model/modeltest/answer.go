@@ -11,6 +11,7 @@ import (
 type Answer struct {
 	Text      string
 	Reasoning string // in a field of its own; tags are written into Text
+	Redacted  string // a thought that is encrypted whole, of Anthropic's dialect
 	Calls     []Call
 	Finish    string // as OpenAI calls it; "" is what follows from Calls
 	Input     int    // tokens; 0 with Output is 12 and 7
@@ -185,7 +186,10 @@ func (a *Answer) anthropicStream(model string, send func(object)) {
 		for _, p := range pieces(a.Reasoning) {
 			deltas = append(deltas, object{"type": "thinking_delta", "thinking": p})
 		}
-		block(object{"type": "thinking", "thinking": "", "signature": ""}, append(deltas, object{"type": "signature_delta", "signature": "c2ln"})...)
+		block(object{"type": "thinking", "thinking": "", "signature": ""}, append(deltas, object{"type": "signature_delta", "signature": signatureOf(a.Reasoning)})...)
+	}
+	if a.Redacted != "" {
+		block(object{"type": "redacted_thinking", "data": seal(a.Redacted)})
 	}
 	if a.Text != "" {
 		var deltas []object
@@ -210,7 +214,10 @@ func (a *Answer) anthropicWhole(model string) object {
 	in, out := a.tokens()
 	content := []any{}
 	if a.Reasoning != "" {
-		content = append(content, object{"type": "thinking", "thinking": a.Reasoning, "signature": "c2ln"})
+		content = append(content, object{"type": "thinking", "thinking": a.Reasoning, "signature": signatureOf(a.Reasoning)})
+	}
+	if a.Redacted != "" {
+		content = append(content, object{"type": "redacted_thinking", "data": seal(a.Redacted)})
 	}
 	if a.Text != "" {
 		content = append(content, object{"type": "text", "text": a.Text})

@@ -126,7 +126,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req.N = len(h.requests)
 	h.requests = append(h.requests, req)
 	h.mu.Unlock()
-	h.choose(req)(&exchange{w: w, r: r, request: req, over: h.over})
+	step := h.choose(req)
+	if dialect == Anthropic {
+		if wrong := unsealed(req.Body); wrong != "" {
+			step = FailAs(http.StatusBadRequest, "invalid_request_error", "", wrong)
+		}
+	}
+	step(&exchange{w: w, r: r, request: req, over: h.over})
 }
 
 func readRequest(dialect string, r *http.Request) (*Request, error) {
