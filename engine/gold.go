@@ -182,7 +182,7 @@ func (b *bench) rolloutIDs() []string {
 // are whose rollout is not done.
 func (b *bench) rows(ctx context.Context, scorer string) (rows []grade.TrustRow, undone int, err error) {
 	judged := make(map[string]grade.TrustRow, len(b.gold))
-	for s, err := range b.engine.Source.Samples(ctx, b.run.ID, record.SampleQuery{Scorer: scorer, Rollouts: b.rolloutIDs()}) {
+	for s, err := range b.engine.Source.Samples(ctx, b.run.ID, record.SampleQuery{Scorer: scorer, Rollouts: b.rolloutIDs(), Brief: true}) {
 		if err != nil {
 			return nil, 0, err
 		}

@@ -23,6 +23,9 @@ const sampleSelect = `r.rollout_no, r.rollout_id, u.run_id, r.eval_run, r.task_i
 	r.behavior, r.started_at, r.finished_at, x.prompt, x.steps, x.final_text, x.sampling, x.logprobs, x.extra, x.privileged, x.exact,
 	p.arm, p.batch, p.position, p.held_out, ` + judgmentSelect
 
+// briefSelect are the same columns without what is long.
+var briefSelect = strings.NewReplacer("x.steps", "'[]'", "x.sampling", "NULL", "x.logprobs", "NULL", "x.extra", "NULL").Replace(sampleSelect)
+
 // sampleFrom joins a rollout with its transcript, its place in the run and the
 // last judgment of one scorer version, ?1.
 const sampleFrom = ` FROM rollouts r
@@ -104,6 +107,12 @@ func (p *samplePager) next(ctx context.Context) ([]*record.Sample, error) {
 	if err != nil || len(page) == 0 {
 		return nil, err
 	}
+	if p.query.Brief {
+		for _, s := range page {
+			s.Task = &record.Task{ID: s.Rollout.Key.TaskID}
+		}
+		return page, nil
+	}
 	if err := p.addTasks(ctx, page); err != nil {
 		return nil, err
 	}
@@ -150,7 +159,11 @@ func (p *samplePager) where() (string, []any) {
 
 func (p *samplePager) rows(ctx context.Context) (page []*record.Sample, numbers []int64, err error) {
 	where, args := p.where()
-	rows, err := p.db.read.QueryContext(ctx, "SELECT "+sampleSelect+sampleFrom+where+fmt.Sprintf(" ORDER BY r.eval_run, r.task_id, r.k LIMIT %d", pageRows), args...)
+	columns := sampleSelect
+	if p.query.Brief {
+		columns = briefSelect
+	}
+	rows, err := p.db.read.QueryContext(ctx, "SELECT "+columns+sampleFrom+where+fmt.Sprintf(" ORDER BY r.eval_run, r.task_id, r.k LIMIT %d", pageRows), args...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -70,7 +70,7 @@ type DB struct {
 	holder string // random: this open store, as the holder of locks
 
 	write *writer // nil when read-only
-	read  *sql.DB
+	read  *reading
 
 	damaged atomic.Bool
 	locks   heartbeats
@@ -126,7 +126,7 @@ func OpenReadOnly(ctx context.Context, path string, opts Options) (*DB, error) {
 	if err != nil {
 		return nil, explain(path, err)
 	}
-	if err := checkVersion(ctx, db.read, path, migrations); err != nil {
+	if err := checkVersion(ctx, db.read.DB, path, migrations); err != nil {
 		return nil, errors.Join(explain(path, err), db.read.Close())
 	}
 	return db, nil
@@ -251,7 +251,7 @@ func pragmas(list ...string) string {
 	return strings.Join(q, "&")
 }
 
-func openReaders(ctx context.Context, path, extra string) (*sql.DB, error) {
+func openReaders(ctx context.Context, path, extra string) (*reading, error) {
 	params := "mode=ro&_error_rc=1&_dqs=0&_query_only=1&" + pragmas(
 		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()),
 		fmt.Sprintf("cache_size(-%d)", readerCacheKiB),
@@ -266,7 +266,7 @@ func openReaders(ctx context.Context, path, extra string) (*sql.DB, error) {
 	if err := pool.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n); err != nil {
 		return nil, errors.Join(err, pool.Close())
 	}
-	return pool, nil
+	return newReading(pool), nil
 }
 
 // statFile reports a path that cannot be a store without opening it.

@@ -28,6 +28,7 @@ type writer struct {
 	pool    *sql.DB      // of one connection
 	conn    *sql.Conn
 	stmts   map[string]driver.Stmt // by SQL
+	reads   statements             // what is read inside transactions
 	scorers map[string]int64       // scorer version to number; a scorer is never deleted
 }
 
@@ -57,7 +58,7 @@ func openWriter(ctx context.Context, path string, mask *record.Masker) (*writer,
 	if err != nil {
 		return nil, errors.Join(err, pool.Close())
 	}
-	w := &writer{mask: mask, pool: pool, conn: conn, stmts: map[string]driver.Stmt{}, scorers: map[string]int64{}}
+	w := &writer{mask: mask, pool: pool, conn: conn, stmts: map[string]driver.Stmt{}, scorers: map[string]int64{}, reads: statements{prepare: conn.PrepareContext}}
 	// SQLite opens a file that it may not write as a read-only one and says nothing
 	// until the first write; ask now.
 	if err := w.do(ctx, func(*tx) error { return nil }); err != nil {
@@ -117,7 +118,7 @@ func (w *writer) close() error {
 	for _, s := range w.stmts {
 		errs = append(errs, s.Close())
 	}
-	return errors.Join(append(errs, w.conn.Close(), w.pool.Close())...)
+	return errors.Join(append(errs, w.reads.close(), w.conn.Close(), w.pool.Close())...)
 }
 
 // exec runs one statement that the writer keeps prepared. Arguments are what the
@@ -158,11 +159,18 @@ func (w *writer) prepare(c any, query string) (driver.Stmt, error) {
 
 // row reads one row inside the transaction; sql.ErrNoRows where there is none.
 func (t *tx) row(query string, args []any, dest ...any) error {
+	if s := t.w.reads.of(context.Background(), query); s != nil {
+		return s.QueryRowContext(context.Background(), args...).Scan(dest...)
+	}
 	return t.w.conn.QueryRowContext(context.Background(), query, args...).Scan(dest...)
 }
 
-// query reads rows inside the transaction.
+// query reads rows inside the transaction, which are to be closed before the same
+// query is asked again: both would be one statement.
 func (t *tx) query(query string, args ...any) (*sql.Rows, error) {
+	if s := t.w.reads.of(context.Background(), query); s != nil {
+		return s.QueryContext(context.Background(), args...)
+	}
 	return t.w.conn.QueryContext(context.Background(), query, args...)
 }
 

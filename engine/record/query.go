@@ -15,6 +15,9 @@ type SampleQuery struct {
 	// Where keeps only what a filter line keeps, in the words of the store's
 	// ParseFilter; "" keeps all.
 	Where string
+	// Brief asks for verdicts and final texts only: a sample may come without its steps,
+	// log-probabilities, extra values and markers, and with nothing of its task but the id.
+	Brief bool
 }
 
 // SavedReport is one delta, trust or cut report as it was shown.
