@@ -41,7 +41,8 @@ type root struct {
 	story    Story // nil where none runs
 	begins   bool  // one is being begun
 	stops    int   // how often it was asked to stop
-	leaving  bool  // the program ends when the story has
+	leaving  bool  // the program ends when the story has, and a file is whole
+	signals  bool  // the system asked for it: nobody may be there
 	halted   bool  // the story was stopped and has ended, and no key was pressed since
 	storyIDs map[string]bool
 
@@ -128,6 +129,19 @@ func (m *root) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	return m, m.guard.cmd(m.update(msg))
 }
 
+// writing names what a screen is writing to a file, "" for nothing.
+func (m *root) writing() string {
+	for _, s := range m.screens() {
+		if w, ok := s.(ui.Writer); ok && w.Writing() != "" {
+			return w.Writing()
+		}
+	}
+	return ""
+}
+
+// idle is true where nothing is on its way that leaving would drop.
+func (m *root) idle() bool { return m.story == nil && !m.begins && m.writing() == "" }
+
 func (m *root) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -152,6 +166,12 @@ func (m *root) update(msg tea.Msg) tea.Cmd {
 		msg.Y--
 		return tea.Batch(m.toFront(msg), m.touch())
 	case ui.ToastMsg:
+		if m.leaving && m.idle() { // it tells of the file that was waited for
+			if m.signals || !msg.Bad {
+				return tea.Quit
+			}
+			m.leaving = false // somebody is there to read what went wrong
+		}
 		return m.say(msg)
 	case toastOverMsg:
 		if int(msg) == m.toastGen {
@@ -382,6 +402,7 @@ func (m *root) say(msg ui.ToastMsg) tea.Cmd {
 	if msg.Bad {
 		stay *= 2 // an error takes longer to read
 	}
+	stay += toastFor * time.Duration(max(len(m.toastRows())-1, 0))
 	return m.later(stay, toastOverMsg(gen))
 }
 
@@ -447,7 +468,8 @@ func (m *root) draw() []string {
 	lines := make([]string, 0, m.height)
 	lines = append(lines, m.header(front))
 	lines = append(lines, front.View(m.width, m.height-2)...)
-	lines = append(lines, m.footer())
+	foot := m.footer()
+	lines = append(lines[:m.height-len(foot)], foot...)
 	switch {
 	case m.ask != nil:
 		return ui.Over(lines, m.ask.Confirm.View(m.theme, m.width), m.width)
@@ -492,15 +514,24 @@ func (m *root) header(front ui.Screen) string {
 	return ui.Sides(m.width, ui.Style{}, m.tabs(front.Where(), room), right)
 }
 
-func (m *root) footer() string {
-	t := m.theme
-	if m.toast != nil {
-		style := t.Accent
-		sign := " "
-		if m.toast.Bad {
-			style, sign = t.Bad, "✗ "
-		}
-		return ui.Row(m.width, ui.Style{}, ui.S(style, " "+sign+m.toast.Text))
+// footer is the last line, or the last ones: a toast is shown whole, since what to do
+// about an error stands at its end.
+func (m *root) footer() []string {
+	if m.toast == nil {
+		return []string{ui.Footer(m.theme, m.width, m.actions())}
 	}
-	return ui.Footer(t, m.width, m.actions())
+	style, sign := m.theme.Accent, " "
+	if m.toast.Bad {
+		style, sign = m.theme.Bad, "✗ "
+	}
+	rows := m.toastRows()
+	rows = rows[:min(len(rows), m.height-1)]
+	for i, row := range rows {
+		rows[i] = ui.Row(m.width, ui.Style{}, ui.S(style, " "+sign+row))
+		sign = strings.Repeat(" ", ui.Width(sign))
+	}
+	return rows
 }
+
+// toastRows are the toast's lines in the window, without their sign.
+func (m *root) toastRows() []string { return ui.Wrap(m.toast.Text, max(m.width-4, 1)) }

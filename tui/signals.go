@@ -45,4 +45,7 @@ func listen(ctx context.Context, g *guard, ask, kill func()) (stop func()) {
 }
 
 // signalled leaves without asking: nobody may be there to answer.
-func (m *root) signalled() tea.Cmd { return m.drainAndLeave() }
+func (m *root) signalled() tea.Cmd {
+	m.signals = true
+	return m.drainAndLeave()
+}

@@ -93,7 +93,7 @@ func (m *root) ended(msg endedMsg) tea.Cmd {
 	m.story, m.stops = nil, 0
 	m.storyIDs = map[string]bool{}
 	m.runs.SetActive(m.storyIDs)
-	if m.leaving {
+	if m.leaving && m.idle() {
 		return tea.Quit
 	}
 	cmds := []tea.Cmd{heard, m.tellChanges(last, true), m.live.Ended(), m.runs.Refresh()}
@@ -119,7 +119,12 @@ const leaveQuestion = "Leave while a run is on its way?"
 // the work.
 func (m *root) leave() tea.Cmd {
 	if m.story == nil && !m.begins {
-		return tea.Quit
+		what := m.writing()
+		if what == "" || m.leaving {
+			return tea.Quit
+		}
+		m.leaving = true
+		return ui.Toast("Leaving when " + what + " is written; the same key again leaves at once, without it")
 	}
 	return ui.Ask(ui.Confirm{
 		Question: leaveQuestion,
@@ -141,6 +146,8 @@ func (m *root) drainAndLeave() tea.Cmd {
 		return nil
 	case m.begins:
 		return nil // it is stopped when it has begun
+	case m.writing() != "":
+		return nil // what the screen says of it ends the program
 	}
 	return tea.Quit
 }

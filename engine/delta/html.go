@@ -72,8 +72,11 @@ func (r Report) standing() []string {
 	} else {
 		lines = append(lines, "noise between eval runs: not known, neither side has two")
 	}
-	if c := r.Corrected; c != nil {
-		lines = append(lines, fmt.Sprintf("%s corrected for the judge by gold: %s (the judge alone %s, gold alone %s)", PassAt1, changeText(c.Corrected), changeText(c.JudgeOnly), changeText(c.GoldOnly)))
+	if r.LossBound > 0 {
+		lines = append(lines, shown(r.saysLost()))
+	}
+	if text := r.correctedText(PassAt1); text != "" {
+		lines = append(lines, shown(text))
 	}
 	return lines
 }

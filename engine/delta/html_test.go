@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"assay/engine/record"
+	"assay/engine/stats"
 )
 
 // page is a report with a text from outside in every place that takes one.
@@ -68,8 +69,11 @@ func TestHTMLOfHostileText(t *testing.T) {
 func TestHTMLHoldsTheReport(t *testing.T) {
 	r := page("x")
 	r.Headline, r.Line, r.Target, r.Metrics[0].Name, r.Metrics[0].Verdict, r.Metrics[0].Guard = Fail, "conduct fell", "conduct", "conduct", VerdictRegressed, true
+	r.LostBefore, r.LostAfter, r.LossBound = 0.1, 0.2, 0.361
+	r.Corrected = &stats.CorrectedChange{}
+	r.Corrected.MissingBefore, r.Corrected.MissingAfter = 12, 7
 	got := r.HTML()
-	for _, want := range []string{"<title>FAIL</title>", `<h1 class="bad">FAIL</h1>`, "conduct fell", "<code>conduct</code>", `<td class="n">[-0.050, +0.250]</td>`, "regressed, target, guard", "<strong>FAIL</strong>", `<g class="bad"><rect`, "+0.25<"} {
+	for _, want := range []string{"10.0% of rollouts were lost before and 20.0% after", "could move a rate by up to 0.361", "label 12 tasks more before and 7 after", "<title>FAIL</title>", `<h1 class="bad">FAIL</h1>`, "conduct fell", "<code>conduct</code>", `<td class="n">[-0.050, +0.250]</td>`, "regressed, target, guard", "<strong>FAIL</strong>", `<g class="bad"><rect`, "+0.25<"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in:\n%s", want, got)
 		}

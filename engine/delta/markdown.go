@@ -22,6 +22,9 @@ func (r Report) Markdown() string {
 	} else {
 		b.WriteString("- noise between eval runs: not known, neither side has two\n")
 	}
+	if r.LossBound > 0 {
+		fmt.Fprintf(&b, "- %s\n", escaped(r.saysLost()))
+	}
 	if text := r.correctedText(escaped(PassAt1)); text != "" {
 		fmt.Fprintf(&b, "- %s\n", text)
 	}

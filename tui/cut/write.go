@@ -88,6 +88,14 @@ func (m *Model) lookedFor(msg thereMsg) tea.Cmd {
 	}, func() tea.Msg { return writeMsg{msg.format} })
 }
 
+// Writing names the file that is being written, "" for none.
+func (m *Model) Writing() string {
+	if m.writes.Busy() {
+		return "the training file"
+	}
+	return ""
+}
+
 // begin writes the file.
 func (m *Model) begin(format string) tea.Cmd {
 	if m.write == nil || m.preview == nil {

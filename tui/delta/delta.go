@@ -40,6 +40,8 @@ type Model struct {
 	theme ui.Theme
 	now   time.Time
 
+	writing int // reports that are being written
+
 	level   level
 	pick    pick
 	pickTop int // lines above the list when last drawn

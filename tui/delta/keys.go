@@ -185,6 +185,7 @@ func (m *Model) doReport(id string) tea.Cmd {
 		m.pick.goTo(m.report().After)
 		return m.readRuns()
 	case doWrite:
+		m.writing++
 		return write(m.opts.Dir, m.report().DeltaReport)
 	case doAgain:
 		return m.ask(m.asked())

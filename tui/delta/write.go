@@ -86,7 +86,16 @@ func writeOne(file string, contents []byte) error {
 	return nil
 }
 
+// Writing names the report that is being written, "" for none.
+func (m *Model) Writing() string {
+	if m.writing > 0 {
+		return "the report"
+	}
+	return ""
+}
+
 func (m *Model) wrote(msg wroteMsg) tea.Cmd {
+	m.writing--
 	if msg.err != nil {
 		return ui.Failed(msg.err)
 	}

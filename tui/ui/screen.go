@@ -79,6 +79,10 @@ type Typist interface {
 	Type(tea.KeyPressMsg) tea.Cmd
 }
 
+// Writer is a screen that writes files: the program does not end while one is being
+// written. Writing names what is, "" for nothing.
+type Writer interface{ Writing() string }
+
 // Keeper is a screen whose place is kept from one day to the next. Keep is plain
 // data for JSON, small and cheap to make; it is asked for after keys, not at each.
 // Restore is given what Keep gave, before the first Enter; what it cannot read it
