@@ -197,6 +197,9 @@ func ParseRecipe(text []byte) (*Recipe, error) {
 	if at := invalidUTF8(text); at > 0 {
 		return nil, &record.Problem{Code: "bad_recipe", Message: "the line is not UTF-8", Where: fmt.Sprintf("%s:%d", RecipeFile, at), Fix: "save the file as UTF-8"}
 	}
+	if err := boundRecipe(text); err != nil {
+		return nil, err
+	}
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		return nil, recipeProblem(err)

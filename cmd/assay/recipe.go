@@ -29,7 +29,7 @@ func (s *session) loadRecipe(name string) (*engine.Recipe, error) {
 		if err != nil {
 			return nil, fmt.Errorf("find the recipe's folder: %w", err)
 		}
-		return engine.LoadRecipe(func(file string) ([]byte, error) { return os.ReadFile(filepath.Join(abs, filepath.FromSlash(file))) }, abs)
+		return engine.LoadRecipe(filesIn(abs), abs)
 	}
 	all := recipes.List()
 	at := slices.IndexFunc(all, func(r recipes.Recipe) bool { return r.Name == name || r.Path == path.Clean(name) })
@@ -44,6 +44,28 @@ func (s *session) loadRecipe(name string) (*engine.Recipe, error) {
 	return s.loadEmbedded(all[at])
 }
 
+// maxRecipeFile bounds a file of a recipe, in bytes: what a recipe names is kept
+// whole in the run. Convention, untested: no prompt and no list of tools comes near.
+const maxRecipeFile = 16 << 20
+
+// filesIn reads the files of a folder. Only regular ones: a pipe would wait for
+// ever for a writer, and a device has no end.
+func filesIn(dir string) engine.ReadFile {
+	return func(file string) ([]byte, error) {
+		name := filepath.Join(dir, filepath.FromSlash(file))
+		info, err := os.Stat(name)
+		switch {
+		case err != nil:
+			return nil, err
+		case !info.Mode().IsRegular():
+			return nil, fmt.Errorf("%s is not a regular file", file)
+		case info.Size() > maxRecipeFile:
+			return nil, fmt.Errorf("%s has %d bytes, over %d", file, info.Size(), maxRecipeFile)
+		}
+		return os.ReadFile(name)
+	}
+}
+
 // loadEmbedded writes an embedded recipe below the user's cache, in a folder
 // named by its content, and reads it there: its commands need a folder to run in.
 func (s *session) loadEmbedded(r recipes.Recipe) (*engine.Recipe, error) {
@@ -55,7 +77,7 @@ func (s *session) loadEmbedded(r recipes.Recipe) (*engine.Recipe, error) {
 	if err != nil {
 		return nil, record.Problemf("no_cache", "make the folder writable, or copy the recipe and name its folder", "write the recipe %s: %w", r.Name, err)
 	}
-	return engine.LoadRecipe(func(file string) ([]byte, error) { return os.ReadFile(filepath.Join(dir, filepath.FromSlash(file))) }, dir)
+	return engine.LoadRecipe(filesIn(dir), dir)
 }
 
 // materialise writes the folder root of fsys below into, in a folder named by the

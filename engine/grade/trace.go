@@ -94,12 +94,15 @@ func (t *trace) build(c *Case, f *frame) {
 	t.findClaims()
 }
 
-// maxKept is how much memory a trace keeps for the next case, in bytes of one of
-// its buffers: one giant must not weigh on a run for good.
-const maxKept = 1 << 22
+// Bounds on what a trace keeps for the next case, of one of its buffers: one giant
+// must not weigh on a run for good.
+const (
+	maxKept      = 1 << 22 // bytes
+	maxKeptItems = 1 << 15 // words or leaves, some 100 bytes each
+)
 
 func (t *trace) reset(c *Case, f *frame) {
-	if cap(t.known) > maxKept {
+	if t.giant() {
 		*t = trace{}
 	}
 	t.c, t.frame = c, f
@@ -107,6 +110,14 @@ func (t *trace) reset(c *Case, f *frame) {
 	clear(t.leaves)
 	t.leaves, t.known, t.claims, t.standing = t.leaves[:0], t.known[:0], t.claims[:0], t.standing[:0]
 	t.flagged, t.scanned = false, 0
+}
+
+func (t *trace) giant() bool {
+	words := 0
+	for _, u := range t.said[:cap(t.said)] {
+		words += cap(u.words)
+	}
+	return cap(t.known) > maxKept || cap(t.leaves) > maxKeptItems || words > maxKeptItems
 }
 
 func (t *trace) hear(text record.Text) {

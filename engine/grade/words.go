@@ -30,12 +30,22 @@ type prose struct {
 // apostrophe is the typographic one, which is read like the plain one.
 const apostrophe = "\u2019"
 
-// cut fills p from text, reusing its slices.
+// maxRead is how many bytes of a text are cut into words: a longer one is read at
+// its two ends, half of this at each, since words take some ten times the room of
+// their text and a few giants at once would fill a machine. The longest reply that a
+// model is offered to write, 128,000 tokens, is about half of it.
+const maxRead = 1 << 20
+
+// cut fills p from text, reusing its slices. lower is whole whatever the length.
 func (p *prose) cut(text string) {
 	p.lower = lowerASCII(text)
 	p.words, p.sentences = p.words[:0], p.sentences[:0]
 	s := p.lower
 	clause, first := 0, 0
+	head, tail := len(s), len(s)
+	if len(s) > maxRead {
+		head, tail = maxRead/2, len(s)-maxRead/2
+	}
 	endSentence := func(question bool) {
 		if len(p.words) > first {
 			p.sentences = append(p.sentences, sentence{first, len(p.words), question})
@@ -44,6 +54,13 @@ func (p *prose) cut(text string) {
 		clause++
 	}
 	for i := 0; i < len(s); {
+		if i >= head && i < tail {
+			endSentence(false)
+			for i = tail; i < len(s) && wordInside(s, i); { // half a word is none
+				i++
+			}
+			continue
+		}
 		c := s[i]
 		if n := dash(s, i); n > 0 {
 			clause++

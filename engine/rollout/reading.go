@@ -15,7 +15,8 @@ type replyReading struct {
 // readReply reads the sentences that ask. Offers of more help do not.
 func readReply(reply string) replyReading {
 	var r replyReading
-	lower := strings.ToLower(reply)
+	var questions strings.Builder
+	lower := strings.ToLower(ends(reply))
 	if strings.Contains(lower, "’") {
 		lower = strings.ReplaceAll(lower, "’", "'")
 	}
@@ -34,10 +35,23 @@ func readReply(reply string) replyReading {
 			r.confirms = true
 			r.confirmsValue = r.confirmsValue || containsAny(sentence, valueConfirmations)
 		}
-		r.questions += sentence + "\n"
+		questions.WriteString(sentence)
+		questions.WriteByte('\n')
 	}
+	r.questions = questions.String()
 	r.open = r.asks && containsAny(r.questions, openQuestions)
 	return r
+}
+
+// maxRead is how many bytes of a reply are read for what it asks and refuses: of a
+// longer one its two ends, half of this each. A person would not read as far.
+const maxRead = 256 << 10
+
+func ends(text string) string {
+	if len(text) <= maxRead {
+		return text
+	}
+	return text[:maxRead/2] + "\n" + text[len(text)-maxRead/2:]
 }
 
 // cutSentence takes the first sentence off a text, its mark included.
@@ -106,7 +120,7 @@ func letter(c byte) bool {
 
 // refuses reports whether a text says no to the person.
 func refuses(text string) bool {
-	lower := strings.ToLower(text)
+	lower := strings.ToLower(ends(text))
 	if strings.Contains(lower, "’") {
 		lower = strings.ReplaceAll(lower, "’", "'")
 	}

@@ -179,6 +179,9 @@ func (d *drawing) appendList(dst []byte, s *shape, u uint64) []byte {
 	dst = append(dst, '[')
 	for i := range n {
 		if i > 0 {
+			if len(s.tuple) == 0 && len(dst) > maxDrawn {
+				break
+			}
 			dst = append(dst, ',')
 		}
 		item := s.item
@@ -192,6 +195,11 @@ func (d *drawing) appendList(dst []byte, s *shape, u uint64) []byte {
 
 // maxListItems bounds a list whatever its schema asks for.
 const maxListItems = 64
+
+// maxDrawn is how many bytes a result has before its lists end, at one item each,
+// whatever their schemas ask for: lists within lists multiply, eight levels of ten
+// would be a hundred million items. Convention, untested: no agent reads as much.
+const maxDrawn = 256 << 10
 
 func (d *drawing) appendItem(dst []byte, item *shape, u uint64, i int, planned []*thing) []byte {
 	inner := *d
