@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"assay/store"
+	"assay/tui/explore"
 	"assay/tui/live"
 	"assay/tui/runs"
 	"assay/tui/ui"
@@ -196,6 +197,8 @@ func (m *root) routed(msg tea.Msg) tea.Cmd {
 		return m.begin(msg)
 	case runs.OpenMsg:
 		return m.open(msg.RunID)
+	case explore.MoreMsg:
+		return m.begin(runs.StartMsg{Recipe: msg.Recipe, Knobs: map[string]string{"aim": msg.Aim}})
 	case live.BackMsg:
 		return m.goTo(ui.ScreenRuns, ui.Visit{})
 	case ui.GoMsg:

@@ -41,6 +41,16 @@ func TestHostileTextOnExplore(t *testing.T) {
 				d.send(tea.PasteMsg{Content: text})
 				d.press("enter")
 				checkFrame(t, d)
+				d.press("esc")
+				d.m.do("sql")
+				d.press("ctrl+u")
+				d.write("select ask, steps, rollout_id from tasks join rollouts using (task_id) join transcripts using (rollout_no)")
+				d.press("enter")
+				checkFrame(t, d)
+				d.press("/")
+				d.send(tea.PasteMsg{Content: text})
+				d.press("enter")
+				checkFrame(t, d)
 			})
 		}
 	}

@@ -157,3 +157,15 @@ var testFolder = sync.OnceValue(func() string {
 	}
 	return dir
 })
+
+func (m *memory) Corrections(ctx context.Context, runID string) ([]record.Correction, error) {
+	return m.file().Corrections(ctx, runID)
+}
+
+func (m *memory) AddCorrection(ctx context.Context, c record.Correction) (int64, error) {
+	return m.file().AddCorrection(ctx, c)
+}
+
+func (m *memory) Query(ctx context.Context, query string, limit int) (store.Table, error) {
+	return m.file().Query(ctx, query, limit)
+}

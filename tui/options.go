@@ -39,6 +39,7 @@ type Store interface {
 
 // Engine is what the screens ask of the engine beside stories; [engine.Engine] has it.
 type Engine interface {
+	explore.Engine
 	label.Engine
 	judge.Engine
 	delta.Engine

@@ -1,6 +1,10 @@
 package tui
 
-import "testing"
+import (
+	"testing"
+
+	"assay/tui/ui"
+)
 
 // exploreScenes are those of Explore.
 var exploreScenes = []scene{
@@ -10,6 +14,26 @@ var exploreScenes = []scene{
 	{"explore-tasks", func(t testing.TB, w, h int) *driver { return exploring(t, w, h, "v j j l l") }},
 	{"explore-groups", func(t testing.TB, w, h int) *driver { return exploring(t, w, h, "v v b b j") }},
 	{"explore-map", func(t testing.TB, w, h int) *driver { return exploring(t, w, h, "m l j") }},
+	{"explore-sql", func(t testing.TB, w, h int) *driver {
+		d := exploring(t, w, h, "")
+		d.m.do("sql")
+		d.press("ctrl+u")
+		d.write("SELECT rollout_id, k, tool_calls, status FROM rollouts ORDER BY rollout_no LIMIT 9")
+		d.press("enter j")
+		return d
+	}},
+	{"explore-cause", func(t testing.TB, w, h int) *driver {
+		d, _ := atBench(t, labelMemory(), ui.ScreenExplore, w, h)
+		d.press("j c k k")
+		return d
+	}},
+	{"explore-replay", func(t testing.TB, w, h int) *driver {
+		d, _ := atBench(t, labelMemory(), ui.ScreenExplore, w, h)
+		d.press("/")
+		d.write("fault=timeout")
+		d.press("enter p p")
+		return d
+	}},
 	{"explore-siblings", func(t testing.TB, w, h int) *driver { return exploring(t, w, h, "j j s") }},
 	{"explore-filter", func(t testing.TB, w, h int) *driver {
 		d := exploring(t, w, h, "/")

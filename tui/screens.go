@@ -21,7 +21,7 @@ import (
 // that is not among them is not offered anywhere.
 func otherScreens(ctx context.Context, o Options, theme ui.Theme) map[int]ui.Screen {
 	screens := map[int]ui.Screen{
-		ui.ScreenExplore: explore.New(ctx, explore.Options{Store: o.Store, Theme: theme, Label: o.Engine != nil}),
+		ui.ScreenExplore: explore.New(ctx, explore.Options{Store: o.Store, Engine: o.Engine, Annotator: o.Annotator, Theme: theme, Label: o.Engine != nil}),
 	}
 	if o.Engine != nil {
 		edit := o.Edit

@@ -35,7 +35,7 @@ type offer struct {
 const maxOffers = 8
 
 // Typing reports whether keys are text.
-func (m *Model) Typing() bool { return m.edit.on || m.detail.search.Typing }
+func (m *Model) Typing() bool { return m.edit.on || m.detail.search.Typing || m.sql.typing }
 
 func (m *Model) beginFilter() tea.Cmd {
 	m.edit = edit{on: true, values: m.edit.values, asked: m.edit.asked}
@@ -49,6 +49,9 @@ func (m *Model) beginFilter() tea.Cmd {
 
 // Type takes a key of the line.
 func (m *Model) Type(msg tea.KeyPressMsg) tea.Cmd {
+	if m.sql.typing {
+		return m.typeSQL(msg)
+	}
 	if m.detail.search.Typing {
 		if m.detail.search.Key(msg.String(), msg.Text) {
 			m.focus = paneDetail
@@ -83,6 +86,10 @@ func (m *Model) Type(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 func (m *Model) pasted(text string) tea.Cmd {
+	if m.sql.typing {
+		m.sql.field.Insert(text)
+		return nil
+	}
 	if m.detail.search.Typing {
 		m.detail.search.Field.Insert(text)
 		return nil

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"assay/engine"
 	"assay/engine/record"
 	"assay/store"
 	"assay/tui/ui"
@@ -24,12 +25,26 @@ type Store interface {
 	Siblings(ctx context.Context, rolloutID string) ([]store.RolloutHead, error)
 	FieldValues(ctx context.Context, runID, name string) ([]store.Value, error)
 	Sample(ctx context.Context, rolloutID string) (*record.Sample, error)
+	Corrections(ctx context.Context, runID string) ([]record.Correction, error)
+	AddCorrection(ctx context.Context, c record.Correction) (no int64, err error)
+	Query(ctx context.Context, query string, limit int) (store.Table, error)
+}
+
+// Engine is what the screen asks of the engine; [engine.Engine] has it.
+type Engine interface {
+	// Replay asks the world of a rollout its calls again.
+	Replay(ctx context.Context, s *record.Sample, o engine.ReplayOptions) (*engine.ReplayReport, error)
 }
 
 // Options of the screen.
 type Options struct {
 	Store Store
 	Theme ui.Theme
+	// Engine replays rollouts; nil offers none.
+	Engine Engine
+	// Annotator is who sits here, "" where nobody is named: causes are corrected under
+	// that name.
+	Annotator string
 	// Label says that there is a Label screen to send a selection to.
 	Label bool
 }
@@ -92,9 +107,17 @@ type Model struct {
 	edit   edit
 	detail detail
 	pair   siblings
-	goal   int   // the row that the cursor is to be on when it is read, -1 where it is
-	top    int   // and the first row that is to be seen, -1 for any
-	back   *kept // to be restored when the run is read
+	replay replay
+	sql    sqlPane
+
+	suspects suspects
+	causing  causing
+	causes   map[string]record.Correction // by rollout, those put by hand
+	undoable []corrected
+
+	goal int   // the row that the cursor is to be on when it is read, -1 where it is
+	top  int   // and the first row that is to be seen, -1 for any
+	back *kept // to be restored when the run is read
 
 	width, height, first int // of the list when last drawn, and the line where it begins
 	seen, tasked         map[string]bool
@@ -131,7 +154,9 @@ func (m *Model) clear() {
 		m.by = 0
 	}
 	m.grid = newGrid()
-	m.edit, m.pair = edit{}, siblings{}
+	m.edit, m.pair, m.replay = edit{}, siblings{}, replay{}
+	m.suspects, m.causing, m.causes, m.undoable = suspects{}, causing{}, map[string]record.Correction{}, nil
+	m.sql.on, m.sql.typing = false, false
 	m.detail = detail{}
 	m.goal, m.top, m.back = 0, -1, nil
 }
@@ -143,15 +168,15 @@ func (m *Model) Enter(v ui.Visit) tea.Cmd {
 	case v.Run != "" && v.Run != m.runID:
 		m.clear()
 		m.runID = v.Run
-		cmds = append(cmds, m.readRun(), m.look())
+		cmds = append(cmds, m.readRun(), m.readCorrections(), m.look())
 	case m.runID != "":
-		cmds = append(cmds, m.readRun(), m.look())
+		cmds = append(cmds, m.readRun(), m.readCorrections(), m.look())
 	}
 	if v.Filter != "" {
 		cmds = append(cmds, m.filterBy(v.Filter, viewRollouts))
 	}
 	if v.Rollout != "" {
-		m.pair.on = false
+		m.pair.on, m.replay.on, m.sql.on = false, false, false
 		cmds = append(cmds, m.filterBy("rollout_id="+store.Quote(v.Rollout), viewRollouts))
 	}
 	return tea.Batch(cmds...)
@@ -224,6 +249,12 @@ func (m *Model) Restyle(t ui.Theme) {
 	if m.detail.doc != nil {
 		m.detail.doc.Restyle(t)
 	}
+	m.replay.scroll.Forget()
+	if m.replay.shown != nil {
+		m.replay.shown.Restyle(t)
+	}
+	m.suspects.list.Forget()
+	m.sql.list.Forget()
 	m.pair.scroll.Forget()
 	if m.pair.shown != nil {
 		m.pair.shown.Restyle(t)

@@ -23,6 +23,10 @@ const (
 	doSwap     = "swap"
 	doChoose   = "choose"
 	doLabel    = "label"
+	doReplay   = "replay"
+	doCause    = "cause"
+	doMore     = "more-situations"
+	doSQL      = "sql"
 )
 
 // Actions are what can be done now.
@@ -34,6 +38,12 @@ func (m *Model) Actions() []ui.Action {
 		return m.editActions()
 	case m.pair.on:
 		return m.pairActions()
+	case m.replay.on:
+		return m.replayActions()
+	case m.sql.on:
+		return m.sqlActions()
+	case m.causing.on:
+		return m.causeActions()
 	case m.view == viewMap:
 		return m.mapActions()
 	}
@@ -54,6 +64,10 @@ func (m *Model) Actions() []ui.Action {
 	out = append(out, ui.Reserve(ui.Copy, "", "Copy the rollout's id, in the transcript what is under the cursor", 0))
 	if m.detail.id != "" {
 		out = append(out, ui.Action{ID: doSiblings, Keys: []string{"s"}, Name: "siblings", Help: "Put another attempt at the task beside it, and show where the two part", Footer: 4})
+		if m.opts.Engine != nil {
+			out = append(out, ui.Action{ID: doReplay, Keys: []string{"p"}, Name: "replay", Help: "Ask the rollout's world its calls again; there, without the fault"})
+		}
+		out = append(out, ui.Action{ID: doCause, Keys: []string{"c"}, Name: "cause", Help: "Put right by hand what the failure is put down to"})
 		out = append(out, transcript.JumpActions(6)...)
 	}
 	if m.focus == paneDetail && m.detail.search.Active() {
@@ -86,7 +100,13 @@ func (m *Model) filterActions() []ui.Action {
 	if m.view != viewMap {
 		out = append(out, ui.Action{ID: doMap, Keys: []string{"m"}, Name: "map", Help: "Map the failure rate over two axes", Footer: 10})
 	}
-	if len(m.past) > 0 {
+	out = append(out,
+		ui.Action{ID: doMore, Keys: []string{"A"}, Name: "ask more", Help: "Ask for more situations where this run fails, once it is said what that costs"},
+		ui.Action{ID: doSQL, Keys: []string{"Q"}, Name: "sql", Help: sqlHelp})
+	switch {
+	case len(m.undoable) > 0:
+		out = append(out, ui.Reserve(ui.Undo, "undo", "Take the last cause back that was put by hand", 0))
+	case len(m.past) > 0:
 		out = append(out, ui.Reserve(ui.Undo, "undo", "Go back to the filter before", 0))
 	}
 	return out
@@ -104,7 +124,8 @@ func (m *Model) mapActions() []ui.Action {
 	out := append(ui.Moves(), ui.Reserve(ui.Left, "", "Go to the cell on the left", 0), ui.Reserve(ui.Right, "", "Go to the cell on the right", 0),
 		ui.Reserve(ui.Open, "open", "Filter to the cell", 1),
 		ui.Action{ID: doBy, Keys: []string{"b"}, Name: "rows by …", Help: "Put the next axis down the side", Footer: 4},
-		ui.Action{ID: doAcross, Keys: []string{"B"}, Name: "columns by …", Help: "Put the next axis across the top", Footer: 5})
+		ui.Action{ID: doAcross, Keys: []string{"B"}, Name: "columns by …", Help: "Put the next axis across the top", Footer: 5},
+		ui.Reserve(ui.NextPane, "combinations", "Go to the pairs and triples below, or back to the map", 6), ui.Reserve(ui.PrevPane, "", "", 0))
 	return append(out, m.filterActions()...)
 }
 
@@ -120,6 +141,9 @@ func (m *Model) pairActions() []ui.Action {
 
 // editActions are the keys of the line that is typed; the line takes all others.
 func (m *Model) editActions() []ui.Action {
+	if m.sql.typing {
+		return m.sqlActions()
+	}
 	if m.detail.search.Typing {
 		return []ui.Action{ui.Reserve(ui.Open, "find", "Find the words", 1), ui.Reserve(ui.Back, "leave it", "Leave things as they are", 2)}
 	}
@@ -137,7 +161,16 @@ func (m *Model) Do(id string) tea.Cmd {
 	if m.pair.on {
 		return m.doPair(id)
 	}
-	if m.view == viewMap && m.grid.move(id) {
+	switch {
+	case m.replay.on:
+		return m.doReplayed(id)
+	case m.sql.on:
+		return m.doQueried(id)
+	case m.causing.on:
+		return m.doCausing(id)
+	case m.view == viewMap && m.suspects.focus && m.suspects.list.Move(id, len(m.suspects.found)):
+		return nil
+	case m.view == viewMap && m.grid.move(id):
 		return nil
 	}
 	switch id {
@@ -148,11 +181,18 @@ func (m *Model) Do(id string) tea.Cmd {
 	case ui.Back:
 		return m.goUp()
 	case ui.Undo:
+		if cmd, ok := m.undoCause(); ok {
+			return cmd
+		}
 		cmd, _ := m.goBack()
 		return cmd
 	case ui.Left, ui.Right:
 		return m.sideways(id)
 	case ui.NextPane, ui.PrevPane:
+		if m.view == viewMap {
+			m.suspects.focus = !m.suspects.focus && len(m.suspects.found) > 0
+			return nil
+		}
 		if m.focus == paneList && m.detail.doc != nil {
 			m.focus = paneDetail
 		} else {
@@ -200,6 +240,16 @@ func (m *Model) doMore(id string) tea.Cmd {
 		return m.choose()
 	case doLabel:
 		return m.label()
+	case doReplay:
+		id, _ := m.wanted()
+		return m.openReplay(id, false)
+	case doCause:
+		return m.beginCause()
+	case doMore:
+		return m.askForMore()
+	case doSQL:
+		m.beginSQL()
+		return nil
 	}
 	return m.jump(id)
 }
@@ -253,6 +303,8 @@ func (m *Model) enter() tea.Cmd {
 	case m.view == viewGroups && len(m.groups) > 0:
 		g := m.groups[m.list().Cursor()]
 		return m.narrow(store.GroupFields()[m.by], g.Values[0])
+	case m.view == viewMap && m.suspects.focus:
+		return m.openSuspect()
 	case m.view == viewMap:
 		down, across, _, ok := m.grid.under()
 		if !ok {
@@ -402,7 +454,11 @@ func (m *Model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
 		return nil
 	}
 	switch {
-	case m.edit.on:
+	case m.edit.on, m.sql.typing, m.causing.on:
+	case m.replay.on:
+		m.replay.scroll.Wheel(m.replay.shown, by)
+	case m.sql.on:
+		m.sql.list.Set(m.sql.list.Cursor()+by, len(m.sql.table.Rows))
 	case m.pair.on:
 		m.pair.scroll.Wheel(m.pair.shown, by)
 	case m.view == viewMap:
@@ -429,7 +485,7 @@ func (m *Model) overDetail(x int) bool {
 
 func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
 	line := msg.Y - m.first
-	if msg.Button != tea.MouseLeft || line < 0 || line >= m.height || m.edit.on || m.view == viewMap && !m.pair.on {
+	if msg.Button != tea.MouseLeft || line < 0 || line >= m.height || m.Typing() || m.causing.on || m.replay.on || m.sql.on || m.view == viewMap && !m.pair.on {
 		return nil
 	}
 	if m.pair.on {

@@ -158,7 +158,7 @@ func (m *Model) readView() tea.Cmd {
 	case viewGroups:
 		return m.readTally(store.GroupFields()[m.by])
 	case viewMap:
-		return m.readTally(m.grid.names()...)
+		return tea.Batch(m.readTally(m.grid.names()...), m.readSuspects())
 	}
 	return m.readRows()
 }
@@ -293,6 +293,27 @@ func (m *Model) answered(msg tea.Msg) tea.Cmd {
 		return m.sampleRead(msg)
 	case pairMsg:
 		return m.pairRead(msg)
+	case replayMsg:
+		return m.replayRead(msg)
+	case suspectsMsg:
+		return m.suspectsRead(msg)
+	case correctionsMsg:
+		if msg.err != nil {
+			return ui.Failed(msg.err)
+		}
+		for _, c := range msg.all {
+			m.causes[c.RolloutID] = c
+		}
+	case correctedMsg:
+		return m.correctionKept(msg)
+	case tableMsg:
+		return m.tableRead(msg)
+	case namedMsg:
+		if msg.err != nil {
+			return ui.Failed(msg.err)
+		}
+		m.sql.on = false
+		return ui.Go(ui.ScreenExplore, ui.Visit{Run: msg.run, Rollout: msg.id})
 	case hitsMsg:
 		m.detail.search.Take(msg.found, &m.detail.play)
 	case valuesMsg:

@@ -14,11 +14,16 @@ func (m *Model) View(width, height int) []string {
 	if m.runID == "" {
 		return m.sentence(width, height, "No run is open.", "Choose one among the runs, with 1 and then 3.")
 	}
-	if m.pair.on {
+	switch {
+	case m.pair.on:
 		return m.pairView(width, height)
+	case m.replay.on:
+		return m.replayView(width, height)
+	case m.sql.on || m.sql.typing:
+		return m.sqlView(width, height)
 	}
 	lines := []string{m.viewsLine(width), m.filterLine(width)}
-	lines = append(lines, m.offersView(width)...)
+	lines = append(append(lines, m.offersView(width)...), m.causeView(width)...)
 	lines = lines[:min(len(lines), height)]
 	return append(lines, m.body(width, height-len(lines), len(lines))...)
 }
@@ -141,16 +146,17 @@ func (m *Model) groupView(width, height int) []string {
 
 func (m *Model) mapView(width, height int) []string {
 	names := m.grid.names()
-	lines := []string{ui.Rule(m.theme, width, "Map of "+names[0]+" and "+names[1], !m.edit.on, ui.S(m.theme.Quiet, "share that failed"))}
-	body := m.grid.View(m.theme, width, height-1)
+	lines := []string{ui.Rule(m.theme, width, "Map of "+names[0]+" and "+names[1], !m.edit.on && !m.suspects.focus, ui.S(m.theme.Quiet, "share that failed"))}
+	below := m.suspectRows(height)
+	body := m.grid.View(m.theme, width, height-1-below)
 	if body == nil {
 		text := m.nothing()
 		if m.scan.busy {
 			text = "Counting …"
 		}
-		body = m.sentence(width, height-1, text, "")
+		body = m.sentence(width, height-1-below, text, "")
 	}
-	return append(lines, body...)
+	return append(append(lines, body...), m.suspectsView(width, below)...)
 }
 
 func (m *Model) detailView(width, height int) []string {
@@ -159,6 +165,9 @@ func (m *Model) detailView(width, height int) []string {
 	var right []ui.Span
 	if d.id != "" && m.length() > 0 {
 		right = []ui.Span{ui.S(t.Quiet, ui.CleanLine(d.id))}
+		if c := m.causes[d.id]; c.Cause != "" {
+			right = []ui.Span{ui.S(t.Quiet, "put down to "), ui.S(t.Warn, string(c.Cause)), ui.S(t.Quiet, " by "+ui.Line(c.Annotator, 20))}
+		}
 	}
 	if text := d.search.Text(); text != "" && m.focus == paneDetail {
 		right = []ui.Span{ui.S(t.Accent, text)}
