@@ -136,7 +136,7 @@ func TestTheMapNamesCombinations(t *testing.T) {
 	d.press("esc b")
 	d.sees("Map of ", "tool=refund  stance=hurried") // whatever axes are mapped
 	d.press("A")
-	d.sees("Ask for more situations where it fails?", "this one was", "No")
+	d.sees("Ask for more situations where it fails?", "alone was 0 rollouts", "No")
 	if d.press("enter"); d.begun.Recipe != "" {
 		t.Errorf("a run began unasked: %+v", d.begun)
 	}

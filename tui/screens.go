@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -161,6 +162,9 @@ func (m *root) screenActions() []ui.Action {
 // screens. Convention: the beginning of a run's name.
 const leastWhere = 10
 
+// closeBefore stands before where one is, where there is little room.
+const closeBefore = " · "
+
 // tabs says where one is among the screens, in so many cells: all by name, closer
 // together where there is little room, and where there is too little the others by
 // their numbers.
@@ -171,13 +175,13 @@ func (m *root) tabs(where string, room int) []ui.Span {
 		named += ui.Width(screenName(n)) + 4
 		close += ui.Width(screenName(n)) + 3
 	}
-	const before = "  ·  "
-	gap, names := "  ", true
+	gap, before, names := "  ", "  ·  ", true
 	spans := []ui.Span{ui.S(t.Accent.With(ui.Bold), " assay")}
 	switch {
 	case named+ui.Width(before+where) <= room:
-	case close+ui.Width(before)+min(ui.Width(where), leastWhere) <= room:
-		gap, spans = " ", nil
+	case close+ui.Width(closeBefore)+min(ui.Width(where), leastWhere) <= room:
+		gap, before, spans = " ", closeBefore, nil
+		where = lastParts(where, room-close-ui.Width(before))
 	default:
 		names = false
 	}
@@ -195,6 +199,19 @@ func (m *root) tabs(where string, room int) []ui.Span {
 		spans = append(spans, ui.S(t.Line, before), ui.S(t.Text, where))
 	}
 	return spans
+}
+
+// lastParts is as much of where one is as so many cells hold: what tells it from other
+// places stands last.
+func lastParts(where string, room int) string {
+	for ui.Width(where) > room {
+		_, rest, ok := strings.Cut(where, "  ·  ")
+		if !ok {
+			break
+		}
+		where = rest
+	}
+	return where
 }
 
 // toldEvery is how often, at the most, the screens beside Live are told that a

@@ -34,7 +34,7 @@ func (m *Model) askForMore() tea.Cmd {
 
 // moreCosts says what a follow-up run costs, by what this one did.
 func moreCosts(r *record.Run) string {
-	says := fmt.Sprintf("A new run of %s is aimed at the regions in which this one fails, and asks first what it has not asked. It is as large as its recipe says; this one was %s", ui.Line(r.Recipe, 40), ui.Plural(r.Counts.Planned, "rollout"))
+	says := fmt.Sprintf("A new run of %s is aimed at the regions in which this one fails, and asks first what it has not asked. It does all that its recipe says, training files and comparison too; this run alone was %s", ui.Line(r.Recipe, 40), ui.Plural(r.Counts.Planned, "rollout"))
 	if took := r.FinishedAt.Sub(r.StartedAt); took > 0 && !r.FinishedAt.IsZero() {
 		says += ", and took " + ui.Duration(took)
 	}

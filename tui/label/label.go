@@ -216,7 +216,7 @@ func (m *Model) Where() string {
 	if m.queue.Queue == "" {
 		return ""
 	}
-	return ui.Line(m.runName(), 40) + "  ·  queue " + ui.Line(m.queue.Queue, 40) + "  ·  " + ui.Line(m.opts.Annotator, 24)
+	return ui.Line(m.runName(), 40) + "  ·  " + ui.Line(m.opts.Annotator, 24) + "  ·  queue " + ui.Line(m.queue.Queue, 40)
 }
 
 func (m *Model) runName() string {
