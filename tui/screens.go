@@ -160,7 +160,7 @@ func (m *root) screenActions() []ui.Action {
 
 // leastWhere is how much of where one is must be readable beside the names of the
 // screens. Convention: the beginning of a run's name.
-const leastWhere = 10
+const leastWhere = 8
 
 // closeBefore stands before where one is, where there is little room.
 const closeBefore = " · "
