@@ -13,7 +13,7 @@ import (
 
 // TestMain puts the real program on the tests' PATH as assay.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"assay": main, "slow-agent": slowAgent, "broken-agent": brokenAgent, "calling-agent": callingAgent, "leaking-agent": leakingAgent})
+	testscript.Main(m, map[string]func(){"assay": main, "slow-agent": slowAgent, "broken-agent": brokenAgent, "calling-agent": callingAgent, "leaking-agent": leakingAgent, "first-judge": firstJudge})
 }
 
 // place is a folder of its own with a database in it, for one test.
