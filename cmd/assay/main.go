@@ -139,7 +139,7 @@ func rootCommand(s *session) *cobra.Command {
 	})
 	root.AddCommand(
 		runCommand(s), resumeCommand(s), runsCommand(s), showCommand(s), rowsCommand(s), coverCommand(s), worldCommand(s), replayCommand(s),
-		gradeCommand(s), labelCommand(s), labelsCommand(s), trustCommand(s), passCommand(s), deltaCommand(s), scanCommand(s), cutCommand(s),
+		gradeCommand(s), labelCommand(s), labelsCommand(s), trustCommand(s), passCommand(s), deltaCommand(s), powerCommand(s), scanCommand(s), cutCommand(s),
 		importCommand(s), exportCommand(s), backupCommand(s), hideCommand(s), purgeCommand(s), doctorCommand(s),
 	)
 	return root

@@ -1,6 +1,10 @@
 package stats
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
 
 // BinomialSD is the standard deviation over tasks of the paired difference of two
 // pass rates, base and base+effect, from k attempts a task and side, when tasks of one
@@ -53,4 +57,12 @@ func DetectableEffect(n int, alpha, power, limit float64, sd func(effect float64
 		}
 	}
 	return hi
+}
+
+// SDInterval is the interval of a normal sample's standard deviation on df degrees of
+// freedom at the given level, from chi-squared quantiles. df is at least 1.
+func SDInterval(sd float64, df int, level float64) (lo, hi float64) {
+	chi := distuv.ChiSquared{K: float64(df)}
+	tail := (1 - level) / 2
+	return sd * math.Sqrt(float64(df)/chi.Quantile(1-tail)), sd * math.Sqrt(float64(df)/chi.Quantile(tail))
 }
