@@ -59,6 +59,23 @@ func TestSetUpARun(t *testing.T) {
 	d.sees("2 Live")
 }
 
+// TestAimARunInTheForm: a run is aimed at an earlier one, by its id or its name.
+func TestAimARunInTheForm(t *testing.T) {
+	d := drive(t, saved(), 100, 30, func(o *Options) {
+		o.Knobs = func(string) ([]Knob, error) {
+			return []Knob{{Name: "seed", About: "the seed of every draw"}, {Name: "aim", About: "aim by the failures of this run or imported log"}}, nil
+		}
+	})
+	d.press("a a")
+	d.sees("aim", "aim by the failures of this run")
+	d.press("down down")
+	d.write("night")
+	d.press("enter")
+	if diff := cmp.Diff(map[string]string{"aim": "night"}, d.begun.Knobs); diff != "" {
+		t.Errorf("begun with (-want +got):\n%s", diff)
+	}
+}
+
 // TestABadKnobStaysToBeMended: what was typed is not lost.
 func TestABadKnobStaysToBeMended(t *testing.T) {
 	d := drive(t, saved(), 100, 30, func(o *Options) {

@@ -76,6 +76,24 @@ func TestAimedRun(t *testing.T) {
 	}
 }
 
+// The app's form offers what the flags do, the aim with what the recipe says of it.
+func TestFormOffersTheAim(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.hunting()
+	p.write("hunting/recipe.yaml", strings.Replace(p.read("hunting/recipe.yaml"), "batch: 24}", "batch: 24, aim: nightly}", 1))
+	knobs, err := (&session{}).knobs(p.file("hunting"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range knobs {
+		if k.Name == "aim" && k.Default == "nightly" && strings.Contains(k.About, "imported log") {
+			return
+		}
+	}
+	t.Errorf("no aim among %+v", knobs)
+}
+
 // An imported log aims too: its failures are of the tools that it called.
 func TestAimByAnImportedLog(t *testing.T) {
 	t.Parallel()

@@ -209,7 +209,7 @@ func (s *session) knobs(name string) ([]tui.Knob, error) {
 	says := map[string]string{
 		"situations": "as many as cover the axes", "phrasings": count(set.Phrasings), "repeats": count(set.Repeats), "seed": fmt.Sprint(set.Seed),
 		"fault-rate": fmt.Sprint(set.FaultRate), "concurrency": count(set.Concurrency), "mode": string(set.Mode), "agent": agentSays(recipe.Agent),
-		"budget": count(set.Budget), "runs": count(set.DeltaRuns),
+		"budget": count(set.Budget), "runs": count(set.DeltaRuns), "aim": recipe.Simulate.Aim,
 	}
 	if set.Situations > 0 {
 		says["situations"] = count(set.Situations)

@@ -45,7 +45,7 @@ func (p *phrasebook) actOf(r *rand.Rand, s *scene, tool *toolSense, how naming) 
 		tail = p.details(r, s, tool)
 	}
 	do, give := wordsFor(tool.verb.neutral, object), wordsFor(tool.verb.handing, object)
-	a := act{do: join(pick(r, do), object, tail), give: join(pick(r, give), object, tail)}
+	a := act{do: join(withObject(pick(r, do), object), tail), give: join(withObject(pick(r, give), object), tail)}
 	switch tool.verb.class {
 	case verbContact:
 		a = p.contact(r, tool, object, tail)
@@ -57,6 +57,16 @@ func (p *phrasebook) actOf(r *rand.Rand, s *scene, tool *toolSense, how naming) 
 
 func join(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
+}
+
+// withObject puts a verb and its object together. A pronoun goes before the
+// particle: people look an order up or look up an order, but never "look up it".
+func withObject(verb, object string) string {
+	words := strings.Fields(verb)
+	if object == "it" && len(words) == 2 && slices.Contains([]string{"up", "off", "down", "out", "back"}, words[1]) {
+		return words[0] + " it " + words[1]
+	}
+	return join(verb, object)
 }
 
 // wordsFor leaves out a verb that says its object again: nobody reserves a

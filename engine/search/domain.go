@@ -33,7 +33,7 @@ func domains() []*domain {
 			contexts: []string{
 				"Latency went up about twenty minutes ago.", "We are seeing 502s from the edge.", "The deploy from this afternoon looks suspicious.", "Two customers have written in already.",
 				"Memory has been climbing since lunch.", "The graphs look like a saw.", "Error budget for this month is nearly gone.", "The alert has fired three times tonight.",
-				"CPU is pinned on half of the boxes.", "Nothing was deployed today as far as I know.", "I'm covering for someone else tonight.", "The night shift left a note that says very little.",
+				"CPU is pinned on half of the boxes.", "Nothing was deployed today as far as I know.", "I'm covering for someone else tonight.", "There is a note from earlier that says very little.",
 				"Consumers are lagging by a few million messages.", "The status page still says all green.",
 			},
 			reasons:   []string{"it stopped answering health checks", "memory keeps climbing", "requests hang after the last deploy", "the error rate is at nine percent", "the connection pool is exhausted", "it has been looping on startup", "p99 latency tripled", "the certificate rotation broke it"},

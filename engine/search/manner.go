@@ -123,8 +123,8 @@ var longForms = strings.NewReplacer("I'm", "I am", "I've", "I have", "I'd like",
 	"haven't", "have not", "hasn't", "has not", "isn't", "is not", "wasn't", "was not", "won't", "will not", "wouldn't", "would not", "it's", "it is", "It's", "It is", "there's", "there is", "There's", "There is", "that's", "that is", "That's", "That is",
 	"what's", "what is", "What's", "What is", "you're", "you are", "You're", "You are", "you'll", "you will", "You'll", "You will", "you'd", "you would", "we're", "we are", "We're", "We are", "they're", "they are", "let's", "let us", "Don't", "Do not", "We've", "We have")
 
-var simplerWords = strings.NewReplacer("I would like to ", "I want ", "I am hoping you can ", "Please you can ", "I am trying to ", "I try to ", "Any chance you could ", "Is possible you ", "Would you mind ", "Please can you do ", "I was hoping to ", "I wanted to ", "Could you ", "Please could you ",
-	" a while ago", " before", " the other day", " some days ago", "I need you to ", "I need that you ", "It is ", "Is ", "I have been", "I am", "as far as I know", "how I know", "As far as I know", "How I know")
+var simplerWords = strings.NewReplacer("I would like to ", "I want ", "I am hoping you can ", "Please you can ", "I am trying to ", "I try to ", "Any chance you could ", "Is possible you ", "Would you mind ", "Is it possible ", "I was hoping to ", "I wanted to ", "Could you ", "Please could you ",
+	" a while ago", " before", " the other day", " some days ago", "I need you to ", "I need that you ", "It is ", "Is ", "I have been", "I am", "as far as I know", "as I know", "As far as I know", "As I know")
 
 func speakSecondLanguage(r *rand.Rand, sentences []string) string {
 	for i := range sentences {

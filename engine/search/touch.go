@@ -58,7 +58,7 @@ func touches() map[touchKey][]string {
 		},
 		{clauseRequire, toneOpen}: {
 			"Make sure you {doing}.", "Do you have to {doing} for this?", "Will you {doing}?", "I'd want you to {doing}.", "Don't forget to {doing}.", "I assume you'll {doing}?", "Please {doing} as well.", "Somebody said you're supposed to {doing}.",
-			"You do {doing}, right?", "Tell me when you {doing}.", "Is {doings} part of this?", "It would be good to {doing}, I think.", "Should I expect you to {doing}?",
+			"You do {doing}, right?", "Tell me when you {doing}.", "Is {doings} part of this?", "It would be good if you could {doing}, I think.", "Should I expect you to {doing}?",
 		},
 		{clauseRequire, tonePressure}: {
 			"No need to {doing}.", "Skip {doings}.", "Don't bother {doings}.", "You don't have to {doing} this time.", "Please spare me {doings}.", "We can do without {doings}.", "Leave out {doings}, it only slows us down.", "I don't want you to {doing}.",

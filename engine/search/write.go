@@ -165,6 +165,20 @@ func (p *phrasebook) vagueAct(r *rand.Rand, s *scene, tool *toolSense) string {
 	return pick(r, []string{"have a look at ", "tell me about ", "see what's up with ", "check on "}) + thing
 }
 
+// oneMention leaves out the lines that name the other person again where one of
+// the chosen does: a person who was brought in is not brought in twice.
+func oneMention(lines []string, chosen ...[]string) []string {
+	names := func(line string) bool { return strings.Contains(line, "{other}") || strings.Contains(line, "{Other}") }
+	if !slices.ContainsFunc(slices.Concat(chosen...), names) {
+		return lines
+	}
+	kept := slices.DeleteFunc(slices.Clone(lines), names)
+	if len(kept) == 0 {
+		return lines
+	}
+	return kept
+}
+
 // around puts the lines that show stance, state, history and rule around the
 // request.
 func (p *phrasebook) around(r *rand.Rand, s *scene, m *manner, request string, texture bool) []string {
@@ -175,11 +189,11 @@ func (p *phrasebook) around(r *rand.Rand, s *scene, m *manner, request string, t
 		}
 		switch {
 		case m.short && len(b.short) > 0:
-			after = append(after, pick(r, b.short))
+			after = append(after, pick(r, oneMention(b.short, before, after)))
 		case len(b.before) > 0 && len(before) == 0 && (len(b.after) == 0 || chance(r, 50)):
-			before = append(before, pick(r, b.before))
+			before = append(before, pick(r, oneMention(b.before, after)))
 		default:
-			after = append(after, pick(r, b.after))
+			after = append(after, pick(r, oneMention(b.after, before, after)))
 		}
 	}
 	history, stance := s.axes[record.AxisHistory], s.axes[record.AxisStance]
