@@ -105,7 +105,7 @@ func (db *DB) mayPurge(t *tx, no int64, runID string, withLabels bool) error {
 	case !hidden:
 		return &Error{Code: CodeNotHidden, Where: runID, Message: fmt.Sprintf("run %s is not hidden, and only a hidden run is removed", runID), Fix: fmt.Sprintf("hide it first: assay hide %s", runID)}
 	case labels > 0 && !withLabels:
-		return &Error{Code: CodeHasLabels, Where: runID, Message: fmt.Sprintf("run %s has %d labels, which would be lost", runID, labels), Fix: "export them first, or add --with-labels"}
+		return &Error{Code: CodeHasLabels, Where: runID, Message: fmt.Sprintf("run %s has %s, which would be lost", runID, record.Counted(labels, "label")), Fix: "export them first, or add --with-labels"}
 	case held > 0:
 		return &Error{Code: CodeHeld, Where: runID, Message: fmt.Sprintf("run %s is being worked on", runID), Fix: "wait for it to end, or stop it"}
 	}

@@ -82,12 +82,12 @@ func (s *session) recipeWithTools(ctx context.Context, name string) (*engine.Rec
 }
 
 func writeCover(w io.Writer, r *engine.CoverReport) {
-	fmt.Fprintf(w, "strength %d: %d rows, no array has fewer than %d; %d of %d tuples covered\n", r.Strength, r.Rows, r.LowerBound, r.Covered, r.Planned)
+	fmt.Fprintf(w, "strength %d: %s, no array has fewer than %d; %d of %d tuples covered\n", r.Strength, record.Counted(r.Rows, "row"), r.LowerBound, r.Covered, r.Planned)
 	if r.OtherRows > 0 {
-		fmt.Fprintf(w, "  %s array; the %s one has %d rows\n", r.Kind, r.OtherKind, r.OtherRows)
+		fmt.Fprintf(w, "  %s array; the %s one has %s\n", r.Kind, r.OtherKind, record.Counted(r.OtherRows, "row"))
 	}
 	for _, p := range r.Parameters {
-		fmt.Fprintf(w, "  %-16s %d values\n", plain(p.Name), len(p.Values))
+		fmt.Fprintf(w, "  %-16s %s\n", plain(p.Name), record.Counted(len(p.Values), "value"))
 	}
 	for _, x := range r.Excluded {
 		fmt.Fprintf(w, "  excluded: %s (%s)\n", plain(x.Expr), plain(x.Reason))

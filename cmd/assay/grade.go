@@ -87,7 +87,7 @@ func completeMarker(_ *cobra.Command, _ []string, written string) ([]cobra.Compl
 }
 
 func writeGrade(w io.Writer, r *engine.GradeReport) {
-	fmt.Fprintf(w, "run %s graded by %s: %d rollouts\n", r.Run, plain(r.Scorer), r.Graded)
+	fmt.Fprintf(w, "run %s graded by %s: %s\n", r.Run, plain(r.Scorer), record.Counted(r.Graded, "rollout"))
 	if !r.Own {
 		fmt.Fprintf(w, "  %d of %d judged: the run's reward stays what it was\n", r.Judged, r.Done)
 	}
@@ -98,7 +98,7 @@ func writeGrade(w io.Writer, r *engine.GradeReport) {
 }
 
 func writeTry(w io.Writer, r *engine.TryReport) {
-	fmt.Fprintf(w, "%s on %d rollouts of run %s\n", plain(r.Expr), r.N, r.Run)
+	fmt.Fprintf(w, "%s on %s of run %s\n", plain(r.Expr), record.Counted(r.N, "rollout"), r.Run)
 	fmt.Fprintf(w, "  applies to %d, mean %s; does not apply to %d; error on %d\n", r.OK, number(r.Mean), r.NotApplicable, r.Errors)
 	for _, v := range r.Values {
 		fmt.Fprintf(w, "  %8.4g  %d\n", v.Value, v.N)

@@ -59,12 +59,12 @@ func importCommand(s *session) *cobra.Command {
 }
 
 func writeImport(w io.Writer, r *exchange.ImportReport) {
-	fmt.Fprintf(w, "run %s: %d rows of %d tasks read as %s\n", r.Run, r.Rows, r.Tasks, r.Format)
+	fmt.Fprintf(w, "run %s: %s of %s read as %s\n", r.Run, record.Counted(r.Rows, "row"), record.Counted(r.Tasks, "task"), r.Format)
 	for _, skipped := range r.Skipped[:min(len(r.Skipped), 5)] {
 		fmt.Fprintf(w, "  left out %s line %d: %s\n", plain(skipped.File), skipped.Line, plain(skipped.Why))
 	}
 	if n := max(len(r.Skipped), r.SkippedCount) - 5; n > 0 {
-		fmt.Fprintf(w, "  and %d lines more\n", n)
+		fmt.Fprintf(w, "  and %s more\n", record.Counted(n, "line"))
 	}
 	if len(r.DroppedFields) > 0 {
 		fmt.Fprintf(w, "  fields without a place here: %s\n", plain(strings.Join(r.DroppedFields, ", ")))
@@ -111,7 +111,7 @@ func exportCommand(s *session) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return s.print(map[string]any{"run": id, "rows": n, "file": out}, func(w io.Writer) { fmt.Fprintf(w, "%d rows of run %s in %s\n", n, id, plain(out)) })
+				return s.print(map[string]any{"run": id, "rows": n, "file": out}, func(w io.Writer) { fmt.Fprintf(w, "%s of run %s in %s\n", record.Counted(n, "row"), id, plain(out)) })
 			})
 		},
 	}

@@ -182,7 +182,7 @@ func (l *labeller) run(ctx context.Context) error {
 	case errors.Is(err, errLeave):
 		return l.end(ctx)
 	case ctx.Err() != nil:
-		fmt.Fprintf(l.out, "\ninterrupted: %d labels of this session are saved\n", l.result.Labelled)
+		fmt.Fprintf(l.out, "\ninterrupted: saved of this session: %s\n", record.Counted(l.result.Labelled, "label"))
 		return exitStatus(exitInterrupted)
 	case err != nil:
 		return err
@@ -394,7 +394,7 @@ func (l *labeller) end(ctx context.Context) error {
 	}
 	r.Counted, r.NextLook, r.LastLook, r.Tied = meter.Counted, meter.NextLook, meter.LastLook, meter.Tied
 	return l.s.print(r, func(w io.Writer) {
-		fmt.Fprintf(w, "%d labels saved by %s, %d taken back, %d cards left in queue %s\n", r.Labelled, plain(r.Annotator), r.TakenBack, r.Left, plain(r.Queue))
+		fmt.Fprintf(w, "%s saved by %s, %d taken back, %s left in queue %s\n", record.Counted(r.Labelled, "label"), plain(r.Annotator), r.TakenBack, record.Counted(r.Left, "card"), plain(r.Queue))
 		if r.NextLook > 0 {
 			fmt.Fprintf(w, "%d labels count towards trust; %d more to the look at %d: assay trust %s\n", r.Counted, r.NextLook-r.Counted, r.NextLook, r.Run)
 		} else {

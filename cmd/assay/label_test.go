@@ -347,7 +347,7 @@ func TestInterruptedLabelling(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = l.cmd.Wait() // the code says it
-	if code := l.cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(string(rest), "1 labels of this session are saved") {
+	if code := l.cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(string(rest), "saved of this session: 1 label") {
 		t.Errorf("exit %d: %s", code, rest)
 	}
 	if got := said(p.labelActs()); got != "pass" {

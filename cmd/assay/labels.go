@@ -88,7 +88,7 @@ func labelsImportCommand(s *session) *cobra.Command {
 					return err
 				}
 				return s.print(r, func(w io.Writer) {
-					fmt.Fprintf(w, "%d labels read, %d saved, %d said before, %d match no rollout, %d conflicts, %d lines skipped\n", r.Labels, r.Matched-r.Unchanged, r.Unchanged, len(r.Unmatched), len(r.Conflicts), len(r.Skipped))
+					fmt.Fprintf(w, "%s read, %d saved, %d said before, %d without a rollout, %s, %s skipped\n", record.Counted(r.Labels, "label"), r.Matched-r.Unchanged, r.Unchanged, len(r.Unmatched), record.Counted(len(r.Conflicts), "conflict"), record.Counted(len(r.Skipped), "line"))
 					for _, skipped := range r.Skipped[:min(len(r.Skipped), 5)] {
 						fmt.Fprintf(w, "  line %d: %s\n", skipped.Line, plain(skipped.Why))
 					}

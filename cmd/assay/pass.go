@@ -92,7 +92,7 @@ func writeCorrected(w io.Writer, c *engine.CorrectedPass) {
 		fmt.Fprintf(w, "    %d more tasks need a label drawn at random before the corrected rate has an interval\n", c.Missing)
 	}
 	if c.Unjudged > 0 {
-		fmt.Fprintf(w, "    %d rollouts without a verdict are left out\n", c.Unjudged)
+		fmt.Fprintf(w, "    left out: %s without a verdict\n", record.Counted(c.Unjudged, "rollout"))
 	}
 }
 

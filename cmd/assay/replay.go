@@ -110,7 +110,7 @@ func writeReplay(w io.Writer, r *engine.ReplayReport) {
 		differ++
 		fmt.Fprintf(w, "  step %d: %s %s\n    before %s\n    after  %s\n", c.Step, plain(c.Tool), plain(string(c.Arguments)), answerText(c.Before), answerText(c.After))
 	}
-	fmt.Fprintf(w, "  %d calls, %d with another answer\n", len(r.Calls), differ)
+	fmt.Fprintf(w, "  %s, %d with another answer\n", record.Counted(len(r.Calls), "call"), differ)
 	if r.Before != nil {
 		writeAttempt(w, "before", r.Before)
 		writeAttempt(w, "after", r.After)

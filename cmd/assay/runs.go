@@ -255,7 +255,7 @@ func writeShow(w io.Writer, r *showResult) {
 		fmt.Fprintf(w, "  mix      %d of %d situations of the grid are hard (%d%%)\n", c.Hard, c.Points, 100*c.Hard/c.Points)
 	}
 	for _, arm := range slices.Sorted(maps.Keys(r.Arms)) {
-		fmt.Fprintf(w, "  arm %-18s %d tasks\n", arm, r.Arms[arm])
+		fmt.Fprintf(w, "  arm %-18s %s\n", arm, record.Counted(r.Arms[arm], "task"))
 	}
 	for _, child := range r.Children {
 		fmt.Fprintf(w, "  %-7s %s  %s  pass@1 %s\n", child.Role, child.Run, child.Status, estimate(child.PassAt1, "task"))

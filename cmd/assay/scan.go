@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/engine"
+	"assay/engine/record"
 	"assay/store"
 )
 
@@ -45,7 +46,7 @@ const scanShown = 10
 func writeScan(w io.Writer, runID string, r *engine.ScanReport) {
 	fmt.Fprintf(w, "run %s  %s\n", runID, r.Regime)
 	k := r.Support
-	fmt.Fprintf(w, "  %d graded rollouts of %d tasks: %d solved always, %d never, %d with rewards that differ\n", k.Rows, k.Tasks, k.Solved, k.Dead, k.Mixed)
+	fmt.Fprintf(w, "  %s of %s: %d solved always, %d never, %d with rewards that differ\n", record.Counted(k.Rows, "graded rollout"), record.Counted(k.Tasks, "task"), k.Solved, k.Dead, k.Mixed)
 	fmt.Fprintf(w, "  variance of the reward: %.4f within tasks, which is all that a policy learns from, %.4f between them\n", k.Within, k.Between)
 	if r.Tau == nil || len(r.Features) == 0 {
 		fmt.Fprintln(w, "  no feature could be ranked")

@@ -140,7 +140,7 @@ func writeSkipped(w io.Writer, r *engine.TrustReport) {
 
 func writePeople(w io.Writer, r *engine.TrustReport) {
 	for _, p := range r.People {
-		fmt.Fprintf(w, "  %s (%s): %d labels", plain(p.Annotator), p.Kind, p.Labels)
+		fmt.Fprintf(w, "  %s (%s): %s", plain(p.Annotator), p.Kind, record.Counted(p.Labels, "label"))
 		if p.Twice > 0 {
 			fmt.Fprintf(w, ", the same word on %d of %d rows seen twice", p.Same, p.Twice)
 		}

@@ -44,7 +44,7 @@ func (r *TrustReport) warn(in TrustInput, rows []TrustRow) {
 	for _, p := range r.Probes {
 		switch {
 		case p.LowPower:
-			add("low_power", fmt.Sprintf("probe %d rows at least", MinProbeRows), "probe %s has %d rows", p.Name, p.N)
+			add("low_power", fmt.Sprintf("probe %d rows at least", MinProbeRows), "probe %s has %s", p.Name, record.Counted(p.N, "row"))
 		case p.Exploitable:
 			add("exploitable", "close the hole in the rubric, then probe again", "probe %s: %s", p.Name, p.says())
 		}
