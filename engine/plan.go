@@ -199,6 +199,7 @@ func (p *plan) resolveAxes() error {
 		return err
 	}
 	p.warnings = append(p.warnings, axes.Preflight(p.tools, p.recipe.SystemPrompt)...)
+	p.warnings = append(p.warnings, p.set.Warnings()...)
 	model, exclusions, err := cover.FromAxes(p.set, p.recipe.Simulate.Exclude, p.settings.Strength)
 	if err != nil {
 		return inRecipe("simulate.exclude", err)

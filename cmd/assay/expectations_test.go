@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -54,5 +55,28 @@ func TestContradictingConstraintsAreNamed(t *testing.T) {
 	_, errs, code := p.run("cover", "r")
 	if code != exitCouldNot || !strings.Contains(errs, "exclude[0]") || !strings.Contains(errs, "exclude[2]") || strings.Contains(errs, "exclude[1]") {
 		t.Errorf("exit %d, %s", code, errs)
+	}
+}
+
+// A policy of 200 KB is read whole and capped in the grid, which says so.
+func TestAPolicyOf200KB(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.orders("r")
+	var policy strings.Builder
+	for i := 0; policy.Len() < 200<<10; i++ {
+		fmt.Fprintf(&policy, "- Never approve request kind %d without a second person who has read paragraph %d of the handbook.\n", i, i*7)
+	}
+	p.write("r/policy.md", policy.String())
+	p.write("r/recipe.yaml", "name: long\nagent: {builtin: seeded}\nsystem_prompt: policy.md\ntools: tools.json\nsimulate: {mode: eval, holdout: 1, situations: 10, repeats: 1}\n")
+	r := decode[engine.StoryResult](t, p.must("run", "r", "--json"))
+	if r.Rollouts < 10 || !slices.ContainsFunc(r.Warnings, func(w record.Warning) bool {
+		return strings.Contains(w.Text, "16 of") && strings.Contains(w.Text, "clauses of the policy")
+	}) {
+		t.Errorf("%d rollouts, warned of %q", r.Rollouts, sayings(&r))
+	}
+	gap := decode[engine.GapReport](t, p.must("cover", "r", "--run", "last", "--json"))
+	if gap.RulesOf < 1000 || len(gap.Rules) < gap.RulesOf-100 {
+		t.Errorf("%d of %d rules are not reached", len(gap.Rules), gap.RulesOf)
 	}
 }

@@ -54,9 +54,13 @@ func (s Set) Warnings() []record.Warning {
 	var out []record.Warning
 	for _, a := range s.Axes {
 		if dropped := a.Total - len(a.Values); dropped > 0 {
+			of := "values"
+			if a.Name == record.AxisRule && !a.Given {
+				of = "clauses of the policy"
+			}
 			out = append(out, record.Warning{
 				Code: "axis_capped",
-				Text: fmt.Sprintf("axis %s takes %d of %d values; %d are not in the grid", a.Name, len(a.Values), a.Total, dropped),
+				Text: fmt.Sprintf("axis %s takes %d of %d %s; %d are not in the grid", a.Name, len(a.Values), a.Total, of, dropped),
 				Fix:  fmt.Sprintf("name the ones that matter under dimensions.%s", a.Name),
 			})
 		}

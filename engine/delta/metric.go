@@ -70,7 +70,7 @@ func (t *table) measure(at int, tasks []int, plan *plan) (Metric, pair, *Noise) 
 		m.Verdict = VerdictNotMeasured
 		return m, p, nil
 	}
-	b, a, d := stats.Mean(p.before), stats.Mean(p.after), stats.UnitMean(p.change.list)
+	b, a, d := stats.Mean(p.before), stats.Mean(p.after), settled(stats.UnitMean(p.change.list))
 	m.Before, m.After, m.Delta = &b, &a, &d
 	noise := t.noise(at, p.tasks)
 	if noise != nil {

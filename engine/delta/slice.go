@@ -75,7 +75,7 @@ func (t *table) slice(at int, by, value string, tasks []int) Slice {
 	if s.Paired == 0 {
 		return s
 	}
-	b, a, d := stats.Mean(p.before), stats.Mean(p.after), stats.UnitMean(p.change.list)
+	b, a, d := stats.Mean(p.before), stats.Mean(p.after), settled(stats.UnitMean(p.change.list))
 	s.Before, s.After, s.Delta = &b, &a, &d
 	if s.LowN || p.constant() {
 		return s

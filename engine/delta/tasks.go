@@ -202,6 +202,14 @@ func (c *Changes) Queues(metric string, lowerIsBetter bool) (q Queues, ok bool) 
 // rounding is under what two means count as one.
 const rounding = 1e-9
 
+// settled is a mean of changes without what only rounding left of changes that cancel.
+func settled(change float64) float64 {
+	if math.Abs(change) < rounding {
+		return 0
+	}
+	return change
+}
+
 // farther puts the larger first; what differs by rounding alone is equal.
 func farther(a, b float64) int { return cmp.Compare(math.Round(b/rounding), math.Round(a/rounding)) }
 
