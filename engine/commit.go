@@ -87,6 +87,9 @@ func (s *simulation) count(o *record.Outcome) {
 		return
 	}
 	s.tally.Add(r.Steps)
+	if r.PromptTruncated {
+		s.truncated++
+	}
 	c.Done++
 	s.back[r.Key.TaskID] = true
 	for i := range r.Steps {

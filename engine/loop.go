@@ -63,6 +63,7 @@ type simulation struct {
 	batches   map[int]*batch
 	posed     []record.Posed
 	tally     world.Tally     // how calls of each tool went
+	truncated int             // rollouts whose prompt was cut to fit
 	back      map[string]bool // tasks of which a rollout came back
 	nextIn    int             // the batch to plan next
 	nextOut   int             // the batch to close next

@@ -179,7 +179,11 @@ type ReadFile func(name string) ([]byte, error)
 func LoadRecipe(read ReadFile, dir string) (*Recipe, error) {
 	text, err := read(RecipeFile)
 	if err != nil {
-		return nil, &record.Problem{Code: "no_recipe", Message: fmt.Sprintf("there is no readable %s", RecipeFile), Where: dir,
+		message := fmt.Sprintf("there is no %s", RecipeFile)
+		if !errors.Is(err, fs.ErrNotExist) {
+			message = fmt.Sprintf("%s cannot be read: %s", RecipeFile, reason(err))
+		}
+		return nil, &record.Problem{Code: "no_recipe", Message: message, Where: dir,
 			Fix: "name a folder that holds one, or an embedded recipe (assay run --help lists them)", Err: err}
 	}
 	r, err := ParseRecipe(text)
@@ -315,6 +319,16 @@ func looksLikeFile(s string) bool {
 	return false
 }
 
+// reason is why a file could not be read, without its whole path, which the sentence
+// has by its name already.
+func reason(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
 func (r *Recipe) readFile(read ReadFile, key, name string) (string, error) {
 	clean := path.Clean(filepath.ToSlash(name))
 	if !fs.ValidPath(clean) {
@@ -323,7 +337,7 @@ func (r *Recipe) readFile(read ReadFile, key, name string) (string, error) {
 	}
 	text, err := read(clean)
 	if err != nil {
-		return "", &record.Problem{Code: "bad_recipe", Message: fmt.Sprintf("%s names the file %s, and it cannot be read", key, name),
+		return "", &record.Problem{Code: "bad_recipe", Message: fmt.Sprintf("%s names the file %s, and it cannot be read: %s", key, name, reason(err)),
 			Where: RecipeFile, Fix: "put the file beside recipe.yaml, or write the text itself", Err: err}
 	}
 	r.Files[clean] = string(text)

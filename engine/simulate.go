@@ -122,6 +122,10 @@ func (s *story) finish(run *record.Run, reason record.StopReason, sim *simulatio
 	add(s.plan.refusedWarnings()...)
 	add(familyWarnings(run, run.Scorers, run.Scorer)...)
 	add(deadTools(&sim.tally, run.ID)...)
+	if n := sim.truncated; n > 0 {
+		add(record.Warning{Code: "prompt_truncated", Text: fmt.Sprintf("in %d of %s the agent was given less than what was said: its prompt was cut to fit", n, record.Counted(c.Done, "rollout")),
+			Fix: "give the model a longer context (Ollama: num_ctx in extra), or shorten the policy and the tools' results"})
+	}
 	add(runWarnings(run)...)
 	if b := s.plan.settings; (b.MaxTokens > 0 || b.MaxCost > 0) && c.Done > 0 && c.Spent == (record.Spending{}) {
 		add(record.Warning{Code: "no_usage", Text: "the agent reports no usage, so the budget of tokens and money was not kept", Fix: "have the agent report usage, or bound the run with --budget"})

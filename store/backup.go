@@ -55,7 +55,11 @@ func (db *DB) copyTo(ctx context.Context, file string) error {
 		return err
 	}
 	_, err = pool.ExecContext(ctx, "VACUUM INTO ?", file)
-	return errors.Join(explain(file, err), pool.Close())
+	err = explain(file, err)
+	if CodeOf(err) == CodeDamaged { // what is copied is, not the copy
+		err = damagedError(db.path, err)
+	}
+	return errors.Join(err, pool.Close())
 }
 
 // syncFile puts a file that nobody has open on disk.

@@ -76,12 +76,31 @@ func CodeOf(err error) Code {
 	return ""
 }
 
+// unreadableError is a value of a row that is not what the store writes: SQLite's
+// pages are whole, and what stands in one is not.
+type unreadableError struct{ err error }
+
+func (e *unreadableError) Error() string { return e.err.Error() }
+func (e *unreadableError) Unwrap() error { return e.err }
+
+func unreadable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &unreadableError{err}
+}
+
 // explain turns what SQLite says into a sentence about the file. Errors that
 // carry one already, and a context's end, pass through.
 func explain(path string, err error) error {
 	var own *Error
 	if err == nil || errors.As(err, &own) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
+	}
+	var bad *unreadableError
+	if errors.As(err, &bad) {
+		return &Error{CodeDamaged, path, fmt.Sprintf("%s is damaged: what one of its rows holds cannot be read (%v)", path, bad.err),
+			"run `assay doctor` to copy what can be read into a new file", err}
 	}
 	var se *sqlite.Error
 	if !errors.As(err, &se) {

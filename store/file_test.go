@@ -154,6 +154,31 @@ func TestOpenWhereNothingIs(t *testing.T) {
 	}
 }
 
+// Pages may be whole and what stands in them not: the rows that can be read are, and
+// the one that cannot says which file is damaged and what to do.
+func TestDamagedRow(t *testing.T) {
+	path := closedStore(t)
+	for _, change := range []string{"UPDATE transcripts SET steps = substr(steps, 1, length(steps) - 3)", "UPDATE tasks SET axes = '{'"} {
+		if _, err := raw(t, path).Exec(change); err != nil {
+			t.Fatal(err)
+		}
+		db, err := Open(t.Context(), path, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		met := false
+		for _, err := range db.Samples(t.Context(), "run1", record.SampleQuery{}) {
+			var p *record.Problem
+			if met = met || err != nil; err != nil && (CodeOf(err) != CodeDamaged || !errors.As(err, &p) || !strings.Contains(p.Fix, "assay doctor")) {
+				t.Errorf("after %s: %v", change, err)
+			}
+		}
+		if err := db.Close(); err != nil || !met {
+			t.Errorf("after %s the rows were read as if nothing were wrong (%v)", change, err)
+		}
+	}
+}
+
 // A damaged page is met while reading: the rest stays readable, nothing is written.
 func TestDamagedFile(t *testing.T) {
 	path := closedStore(t)

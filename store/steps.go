@@ -85,18 +85,18 @@ func appendRaw(dst []byte, raw json.RawMessage) []byte {
 func readSteps(raw string) ([]record.Step, error) {
 	dec := jsontext.NewDecoder(strings.NewReader(raw), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	if _, err := dec.ReadToken(); err != nil { // [
-		return nil, err
+		return nil, unreadable(err)
 	}
 	var steps []record.Step
 	for dec.PeekKind() == '{' {
 		s, err := readStep(dec)
 		if err != nil {
-			return nil, fmt.Errorf("step %d: %w", len(steps), err)
+			return nil, unreadable(fmt.Errorf("step %d: %w", len(steps), err))
 		}
 		steps = append(steps, s)
 	}
 	_, err := dec.ReadToken() // ]
-	return steps, err
+	return steps, unreadable(err)
 }
 
 func readStep(dec *jsontext.Decoder) (s record.Step, err error) {

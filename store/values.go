@@ -94,7 +94,7 @@ func (x *texts) restore(exact sql.NullString) error {
 	var kept map[string]record.Text
 	if exact.Valid {
 		if err := json.Unmarshal([]byte(exact.String), &kept); err != nil {
-			return fmt.Errorf("exact texts: %w", err)
+			return unreadable(fmt.Errorf("exact texts: %w", err))
 		}
 	}
 	for i, column := range x.columns {
@@ -144,7 +144,7 @@ func fromJSON(s sql.NullString, dest any) error {
 	if !s.Valid {
 		return nil
 	}
-	return json.Unmarshal([]byte(s.String), dest)
+	return unreadable(json.Unmarshal([]byte(s.String), dest))
 }
 
 func boolValue(b bool) driver.Value {

@@ -169,3 +169,27 @@ func TestRulesBite(t *testing.T) {
 		}
 	}
 }
+
+// TestShortRunNamesItsTests wants every name of the short run's list to be a test: one
+// that was renamed would leave it unseen.
+func TestShortRunNamesItsTests(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	names := strings.TrimSuffix(strings.TrimPrefix(concurrent, "^Test("), ")$")
+	for _, name := range strings.Split(names, "|") {
+		if !strings.Contains(all.String(), "func Test"+name+"(t *testing.T)") {
+			t.Errorf("the short run names Test%s, and there is none", name)
+		}
+	}
+}

@@ -3,17 +3,34 @@ package main
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// concurrent are the tests of a short run, which is the one with the race detector:
+// those in which rollouts, processes and screens meet, in a program that is ten times
+// slower there. The others hold what commands print and refuse, and the plain run holds
+// them.
+const concurrent = "^Test(BrokenAgentsAreNamed|RowsBeforeABreakAreKept|TheThreeJobsAtTheKeyboard|BudgetsStopARunCleanly|AWriterThatStallsCanBeStopped|" +
+	"ImportRules|KilledLabelling|AnAgentOverMCPLeavesItsCallsAsSteps|WorldOverHTTP|ModelsKeysAreNowhere|AThousandRolloutsThroughFailures|" +
+	"ConcurrencyChangesNothing|KilledRunsResume|InterruptedRunSavesWhatWasDone|FirstRecipeRunsAllEightSteps|HideAndPurge|Watch|PartialRegradeNeverMixes|TrustAlongAQueue)$"
+
 // TestMain puts the real program on the tests' PATH as assay.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"assay": main, "slow-agent": slowAgent, "broken-agent": brokenAgent, "calling-agent": callingAgent, "leaking-agent": leakingAgent, "first-judge": firstJudge})
+	programs := map[string]func(){"assay": main, "slow-agent": slowAgent, "broken-agent": brokenAgent, "calling-agent": callingAgent, "leaking-agent": leakingAgent, "first-judge": firstJudge}
+	if _, program := programs[strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")]; !program {
+		flag.Parse()
+		if run := flag.Lookup("test.run"); testing.Short() && run.Value.String() == "" {
+			_ = run.Value.Set(concurrent)
+		}
+	}
+	testscript.Main(m, programs)
 }
 
 // place is a folder of its own with a database in it, for one test.

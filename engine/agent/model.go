@@ -161,6 +161,9 @@ func (t *modelTurn) blame(ctx context.Context, err error, heard bool) error {
 func (t *modelTurn) count(answer *record.ChatReply) {
 	r := &t.reply
 	if u := answer.Usage; u != nil {
+		if u.InputTokens > 0 && moreWords(t.messages, 2*u.InputTokens) {
+			r.PromptTruncated = true
+		}
 		total := *u
 		if r.Usage != nil {
 			total = r.Usage.Plus(total)
@@ -187,6 +190,20 @@ func (t *modelTurn) count(answer *record.ChatReply) {
 		r.LogProbs.Tokens += l.Tokens
 		r.LogProbs.List = append(r.LogProbs.List, l.List...)
 	}
+}
+
+// moreWords says whether messages hold more than n words. No tokenizer in use makes one
+// token of two words with a space between, so a server that counted fewer than half as
+// many tokens as there are words has not read all of them, as Ollama does where its
+// window is too small and says nothing. Half, to be sure: a prompt that was cut a
+// little, or in a script without spaces, is not noticed.
+func moreWords(messages []record.Message, n int64) bool {
+	for i := range messages {
+		if c := messages[i].Content; c != nil {
+			n -= int64(len(strings.Fields(string(*c))))
+		}
+	}
+	return n < 0
 }
 
 // end makes the last answer the reply. A sum of log-probabilities that some of the

@@ -395,3 +395,19 @@ func TestModelSendsSealedPartsBack(t *testing.T) {
 		t.Errorf("(-want +sent):\n%s", diff)
 	}
 }
+
+// A server that counted far fewer tokens than the words that it was sent has cut them.
+func TestModelAgentNoticesACutPrompt(t *testing.T) {
+	for tokens, cut := range map[int64]bool{0: false, 49: true, 50: false, 100: false, 400: false} {
+		m := &scriptedModel{answers: answers{gives(record.ChatReply{Text: "done", FinishReason: record.FinishStop, Usage: &record.Usage{InputTokens: tokens, OutputTokens: 1}})}}
+		a, err := NewModel(ModelConfig{Completer: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		turn := record.Turn{SystemPrompt: record.Text(strings.Repeat("never ", 60)), Message: record.Text(strings.Repeat("order ", 40))}
+		reply, err := a.Reply(t.Context(), turn)
+		if err != nil || reply.PromptTruncated != cut {
+			t.Errorf("%d tokens counted of 100 words: cut is %v (%v)", tokens, reply.PromptTruncated, err)
+		}
+	}
+}

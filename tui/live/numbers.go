@@ -147,6 +147,8 @@ func (m *Model) rateLine(v *rollouts, width int) string {
 		}
 		spans = append(spans, ui.S(t.Strong, " "+ui.Share(in.Value)), ui.S(t.Text, " "+in.Bounds()),
 			ui.S(t.Quiet, "  "+ui.Plural(v.pass.N, scope)))
+	case c.Done > 0 && c.Graded == 0 && r != nil && r.Scorer != "":
+		spans = append(spans, ui.S(t.Warn, " none of the verdicts could be used"))
 	case c.Done > 0 && c.Graded == 0:
 		spans = append(spans, ui.S(t.Quiet, " no verdicts: this run has no reward"))
 	case r != nil && r.Status != record.RunRunning:
