@@ -8,6 +8,7 @@ import (
 
 	"assay/engine/agent"
 	"assay/engine/grade"
+	"assay/engine/model"
 	"assay/engine/record"
 	"assay/engine/rollout"
 )
@@ -227,7 +228,7 @@ func (e *Engine) modelJudge(p *plan, j *JudgeSpec, config *grade.JudgeConfig) er
 		return inRecipe(judgeKey, err)
 	}
 	asked := &p.readying[len(p.readying)-1]
-	asked.who, asked.check = "the judge "+b.name(), judge.Warm
+	asked.who, asked.as, asked.check = "the judge "+b.name(), "", func(ctx context.Context) error { return judge.Warm(model.Anew(ctx)) }
 	config.Name, config.Model, config.Judge = b.name(), b.spec.String(), judge
 	if len(j.Extra) > 0 {
 		config.Settings, err = record.Marshal(map[string]any{"extra": j.Extra})

@@ -18,6 +18,7 @@ type backend struct {
 	key     string // of the recipe
 	spec    model.Spec
 	options model.Options
+	priced  bool // a price is given, were it nothing
 	// role is the part of a rollout's spending that its calls are.
 	role  func(*record.RolloutSpending) *record.Usage
 	model *model.Model
@@ -52,7 +53,7 @@ func (e *Engine) newBackend(p *plan, key, spec string, o ModelOptions, timeout *
 	b.options = model.Options{Temperature: o.Temperature, MaxTokens: or(o.MaxTokens, 0), Timeout: time.Duration(or(timeout, 0)), KeyEnv: o.KeyEnv, KeyCommand: o.KeyCommand,
 		Limits: model.Limits{Requests: or(o.RequestsPerMinute, 0), Tokens: or(o.TokensPerMinute, 0)}}
 	if o.Price != nil {
-		b.options.Price = model.Price(*o.Price)
+		b.options.Price, b.priced = model.Price(*o.Price), true
 	}
 	if len(o.Extra) > 0 {
 		if b.options.Extra, err = record.Marshal(o.Extra); err != nil {
@@ -63,7 +64,11 @@ func (e *Engine) newBackend(p *plan, key, spec string, o ModelOptions, timeout *
 		b.options.Cache = e.Cache
 	}
 	p.backends = append(p.backends, b)
-	p.readying = append(p.readying, readying{key: key, who: parsed.String(), make: func(ctx context.Context) (err error) {
+	as, err := record.Marshal([]any{parsed.String(), o.KeyEnv, o.KeyCommand, o.Headers})
+	if err != nil {
+		return nil, inRecipe(key, err)
+	}
+	p.readying = append(p.readying, readying{key: key, who: parsed.String(), as: string(as), make: func(ctx context.Context) (err error) {
 		if b.options.Headers, err = e.headers(o.Headers); err != nil {
 			return err
 		}
@@ -99,6 +104,9 @@ func (e *Engine) getenv(name string) string {
 type readying struct {
 	key string // of the recipe
 	who string
+	// as is who, and with which key: those that are asked as the same are asked once. ""
+	// is who alone.
+	as string
 	// make needs no network: it is done for all before anybody is asked. It may be nil.
 	make func(context.Context) error
 	// check asks once, so that a wrong address, model or key shows. It may be nil.
@@ -119,10 +127,14 @@ func (e *Engine) ready(ctx context.Context, p *plan) error {
 	}
 	asked := map[string]bool{}
 	for _, r := range p.readying {
-		if r.check == nil || asked[r.who] {
+		as := r.as
+		if as == "" {
+			as = r.who
+		}
+		if r.check == nil || asked[as] {
 			continue
 		}
-		asked[r.who] = true
+		asked[as] = true
 		if err := r.check(ctx); err != nil {
 			return e.unreachable(ctx, p, r, err)
 		}
@@ -192,6 +204,21 @@ func (e *Engine) unreachable(ctx context.Context, p *plan, r readying, err error
 	}
 	problem.Message = e.Masker.Text(fmt.Sprintf("%s: %s, so nothing was begun", r.key, problem.Message))
 	return problem
+}
+
+// unpricedWarnings say whose calls a bound of money does not see.
+func (p *plan) unpricedWarnings() []record.Warning {
+	if p.settings.MaxCost == 0 {
+		return nil
+	}
+	var ws []record.Warning
+	for _, b := range p.backends {
+		if !b.priced && b.spec.Provider != "ollama" { // which runs on a machine of one's own
+			ws = append(ws, record.Warning{Code: "no_price", Text: fmt.Sprintf("%s: no price is given for %s, so max_cost does not bound what it costs", b.key, b.name()),
+				Fix: "give price: {input: …, output: …} per million tokens, or bound the run with max_tokens"})
+		}
+	}
+	return ws
 }
 
 // refusedWarnings say what models were asked for and their servers do not take: numbers

@@ -67,6 +67,7 @@ func (e *Engine) prepare(r *Recipe) (*plan, error) {
 	}
 	p.warnings = append(p.warnings, p.notPlayed()...)
 	p.warnings = append(p.warnings, p.sameModelWarnings()...)
+	p.warnings = append(p.warnings, p.unpricedWarnings()...)
 	return p, nil
 }
 

@@ -127,9 +127,35 @@ func (s *story) finish(run *record.Run, reason record.StopReason, sim *simulatio
 			Fix: "give the model a longer context (Ollama: num_ctx in extra), or shorten the policy and the tools' results"})
 	}
 	add(runWarnings(run)...)
-	if b := s.plan.settings; (b.MaxTokens > 0 || b.MaxCost > 0) && c.Done > 0 && c.Spent == (record.Spending{}) {
-		add(record.Warning{Code: "no_usage", Text: "the agent reports no usage, so the budget of tokens and money was not kept", Fix: "have the agent report usage, or bound the run with --budget"})
+	add(s.plan.noUsage(c)...)
+}
+
+// noUsage says which budgets were not kept, since nobody told what was used up. Of models
+// a price that is not given is told of before the run, and answers that were kept use
+// nothing.
+func (p *plan) noUsage(c *record.Counts) []record.Warning {
+	for _, b := range p.backends {
+		if b.options.Cache != nil {
+			return nil
+		}
 	}
+	spent := c.Spent.Total()
+	tokens := p.settings.MaxTokens > 0 && spent.Tokens() == 0
+	cost := p.settings.MaxCost > 0 && spent.Cost == 0 && (len(p.backends) == 0 || spent.Tokens() == 0)
+	var what string
+	switch {
+	case c.Done == 0:
+		return nil
+	case tokens && cost:
+		what = "usage, so the budget of tokens and money"
+	case tokens:
+		what = "tokens, so the budget of tokens"
+	case cost:
+		what = "cost, so the budget of money"
+	default:
+		return nil
+	}
+	return []record.Warning{{Code: "no_usage", Text: "the agent reports no " + what + " was not kept", Fix: "have the agent report usage, or bound the run with --budget"}}
 }
 
 // runWarnings are what a finished run's counts say of its numbers.

@@ -17,12 +17,28 @@ type Cache interface {
 	CacheReply(ctx context.Context, request string, reply []byte) error
 }
 
-// requestHash names a whole request: where it goes and all of its body.
-func requestHash(address string, body []byte) string {
+// requestHash names a whole request: where it goes, all of its body, and its seed, which
+// not every body says: the samples of one task differ by it alone.
+func requestHash(address string, seed *int64, body []byte) string {
 	return record.Identity("model call", struct {
 		Address string          `json:"address"`
+		Seed    *int64          `json:"seed"`
 		Body    json.RawMessage `json:"body"`
-	}{address, body})
+	}{address, seed, body})
+}
+
+type anewKey struct{}
+
+// Anew is a context whose requests are made though a cache holds their answers, and whose
+// answers it does not keep: for those who ask whether somebody answers.
+func Anew(ctx context.Context) context.Context { return context.WithValue(ctx, anewKey{}, true) }
+
+// cache is the cache for a request, nil for none.
+func (m *Model) cache(ctx context.Context) Cache {
+	if ctx.Value(anewKey{}) != nil {
+		return nil
+	}
+	return m.options.Cache
 }
 
 // recall is the kept answer to a request. It costs nothing anew, though its tokens are

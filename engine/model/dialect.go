@@ -22,7 +22,7 @@ type dialect interface {
 	// body is a request's body, without what the server is known to refuse.
 	body(model string, r *record.ChatRequest, no refused) map[string]any
 	// piece takes one event of a stream. It reports whether it ends the answer; an
-	// error of type *failure is the server's own.
+	// error of type *streamError is the server's own.
 	piece(a *answer, data []byte) (done bool, err error)
 	// whole takes an answer that was not streamed.
 	whole(a *answer, data []byte) error

@@ -176,9 +176,10 @@ func (m *Model) body(r *record.ChatRequest, no refused) (raw []byte, members map
 // ask makes one request, through the cache where there is one.
 func (m *Model) ask(ctx context.Context, r *record.ChatRequest, body []byte) (record.ChatReply, *failure) {
 	var request string
-	if m.options.Cache != nil {
-		request = requestHash(m.address, body)
-		if reply, ok := recall(ctx, m.options.Cache, request, r.Stream); ok {
+	cache := m.cache(ctx)
+	if cache != nil {
+		request = requestHash(m.address, r.Seed, body)
+		if reply, ok := recall(ctx, cache, request, r.Stream); ok {
 			return reply, nil
 		}
 	}
@@ -211,8 +212,8 @@ func (m *Model) ask(ctx context.Context, r *record.ChatRequest, body []byte) (re
 		u.Cost = m.options.Price.Of(u.InputTokens, u.OutputTokens)
 		m.endpoint.used(expected, int(u.InputTokens+u.OutputTokens))
 	}
-	if m.options.Cache != nil {
-		keep(ctx, m.options.Cache, request, &reply)
+	if cache != nil {
+		keep(ctx, cache, request, &reply)
 	}
 	return reply, nil
 }
@@ -283,9 +284,12 @@ func isBound(member string) bool {
 // this model's name, for an answer of one token: so that a wrong key, address or name shows
 // before anything is spent. An error is a [record.Problem] of the code model_unreachable
 // that wraps the [record.AgentError].
+// It is asked whatever a cache holds. What a list that is refused or late says of the model
+// is little: a key may be for answers alone, and a busy server answers a little later.
 func (m *Model) Check(ctx context.Context) error {
+	ctx = Anew(ctx)
 	names, f := m.list(ctx)
-	if f != nil && f.kind != kindAddress && f.kind != kindRequest && f.kind != kindServer {
+	if f != nil && (f.kind == kindEnded || f.kind == kindSilent || f.status == http.StatusUnauthorized) {
 		return m.unreachable(f)
 	}
 	if slices.Contains(names, m.spec.Model) {

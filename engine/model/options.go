@@ -39,8 +39,8 @@ type Options struct {
 	// KeyEnv. No shell is in between.
 	KeyCommand []string
 
-	// Cache answers equal requests without asking; nil is none. The samples of one task
-	// differ by their seeds alone, so without seeds they would all be one.
+	// Cache answers equal requests without asking; nil is none. Requests with different
+	// seeds are not equal, whether or not the server is told the seed.
 	Cache Cache
 }
 
