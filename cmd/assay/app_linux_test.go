@@ -79,7 +79,9 @@ func TestTheThreeJobsAtTheKeyboard(t *testing.T) {
 	s.press("f5")
 	s.sees("5 Judge", "measure")
 	s.press("m")
-	s.sees("INCONCLUSIVE", "labels are too few", "ana (human): 12 labels")
+	s.sees("INCONCLUSIVE", "labels are too few")
+	s.press("G")
+	s.sees("ana (human): 12 labels")
 
 	s.press("1")
 	s.sees("1 Runs", "new run")
