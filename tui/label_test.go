@@ -580,20 +580,54 @@ func TestHostileOnLabelAndJudge(t *testing.T) {
 	}
 }
 
-// BenchmarkLabelKey is from the key to the flash, with the label on disk and the
-// next card drawn.
+// metered is a bench whose meter is the engine's own.
+type metered struct {
+	*bench
+	engine engine.Engine
+}
+
+func (m *metered) Meter(ctx context.Context, runID string) (*engine.Meter, error) {
+	return m.engine.Meter(ctx, runID)
+}
+
+// BenchmarkLabelKey is from the key to the flash, with the label on disk, the next
+// card drawn and the engine's meter read again; beside it, in the same turns, one
+// page written and synced to a file in the same folder.
 func BenchmarkLabelKey(b *testing.B) {
 	m := newMemory()
 	m.addRun(labelRun, record.Run{Recipe: "big", Status: record.RunDone, Role: record.RoleMain}, 400, 1)
-	d, _ := atBench(b, m, ui.ScreenLabel, 120, 40)
-	var took []time.Duration
+	db := m.file()
+	b.Cleanup(func() { _ = db.Close() })
+	d := drive(b, m, 120, 40, func(o *Options) {
+		o.Store, o.Annotator = db, "ana"
+		o.Engine = &metered{&bench{db: db}, engine.Engine{Sink: db, Source: db, Now: now}}
+	})
+	d.send(ui.GoMsg{Screen: ui.ScreenLabel, Visit: ui.Visit{Run: labelRun}})
+	beside, err := os.Create(filepath.Join(filepath.Dir(db.Path()), "synced"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = beside.Close() })
+	page := make([]byte, 4096)
+	var took, synced []time.Duration
 	for b.Loop() {
 		d.at = d.at.Add(time.Second)
 		from := time.Now()
 		d.press("p")
 		took = append(took, time.Since(from))
+		from = time.Now()
+		if _, err := beside.Write(page); err != nil {
+			b.Fatal(err)
+		}
+		if err := beside.Sync(); err != nil {
+			b.Fatal(err)
+		}
+		synced = append(synced, time.Since(from))
 	}
+	d.sees("Saved pass for card")
 	slices.Sort(took)
+	slices.Sort(synced)
 	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "ms/p50")
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "ms/p99")
+	b.ReportMetric(float64(synced[len(synced)/2].Microseconds())/1000, "ms/fsync-p50")
 }

@@ -23,7 +23,7 @@ const concurrent = "^Test(BrokenAgentsAreNamed|RowsBeforeABreakAreKept|TheThreeJ
 
 // TestMain puts the real program on the tests' PATH as assay.
 func TestMain(m *testing.M) {
-	programs := map[string]func(){"assay": main, "slow-agent": slowAgent, "broken-agent": brokenAgent, "calling-agent": callingAgent, "leaking-agent": leakingAgent, "first-judge": firstJudge}
+	programs := map[string]func(){"assay": main, "slow-agent": slowAgent, "broken-agent": brokenAgent, "calling-agent": callingAgent, "leaking-agent": leakingAgent, "first-judge": firstJudge, "empty-app": emptyApp}
 	if _, program := programs[strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")]; !program {
 		flag.Parse()
 		if run := flag.Lookup("test.run"); testing.Short() && run.Value.String() == "" {

@@ -69,7 +69,7 @@ func (p *place) open(width, height int, args ...string) *screen {
 }
 
 // line is a terminal line of that size.
-func line(t *testing.T, width, height int) (ours, theirs *os.File) {
+func line(t testing.TB, width, height int) (ours, theirs *os.File) {
 	t.Helper()
 	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
