@@ -167,7 +167,7 @@ func writeMillion(ctx context.Context, file string, rollouts int) error {
 		for n := from; n < min(from+millionGroup, rollouts); n++ {
 			s := testSample(millionRun, n/millionRepeats, n%millionRepeats)
 			s.Markers, s.Rollout.StartedAt = nil, now()
-			if n%millionRare == 0 && s.Rollout.Status == record.StatusDone {
+			if n%millionRare == millionRare/2 && s.Rollout.Status == record.StatusDone {
 				s.Rollout.FinalText += " It is in " + rareWord + " now."
 			}
 			if s.Rollout.Status == record.StatusLost {
