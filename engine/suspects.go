@@ -8,8 +8,8 @@ import (
 	"assay/engine/stats"
 )
 
-// SuspectLevel is the false-discovery rate of [Suspects]: of ten that are named one is
-// expected to be chance. Convention.
+// SuspectLevel is the false-discovery rate of [Suspects], approximately: of ten that are
+// named about one is expected to be chance. Convention.
 const SuspectLevel = 0.10
 
 // leastSuspects is in how many situations a combination must have been tried to be
@@ -40,9 +40,14 @@ type Suspect struct {
 
 // Suspects looks through all pairs and triples of values, and gives those with a
 // false-discovery rate of [SuspectLevel] or less, the surest first, and how many
-// were tested. A combination is tested against each of its parts by Fisher's exact
+// were tested. The rate is approximate: it is proven for tests that are independent or
+// lean the same way, and combinations that share a value can lean against each other.
+// In noise the largest p of a combination is cautious enough that the level holds by
+// simulation; the bound for any dependence (Benjamini and Yekutieli 2001, theorem 1.3)
+// would ask about five times as much of each of fifty. A combination is tested against each of its parts by Fisher's exact
 // test, one-sided; all of them must say that it is the worse, so its p is the largest
-// (an intersection-union test: Berger 1982). What no situation tells apart from one of
+// (an intersection-union test: Berger 1982). Two values that each add their own failures
+// are such a combination too: together they are worse than either. What no situation tells apart from one of
 // its parts is not tested. A value that is "" is none.
 func Suspects(fields []string, units []SuspectUnit) (found []Suspect, tested int) {
 	s := suspicion{fields: fields, tally: map[string]tried{}}

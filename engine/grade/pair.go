@@ -3,6 +3,7 @@ package grade
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 
 	"assay/engine/record"
@@ -177,29 +178,40 @@ func (p *CasePair) Alike() bool {
 }
 
 // JudgePairs asks a judge about each pair in both orders. Pairs without a word are counted
-// apart. A judge that cannot be asked about pairs is a [record.Problem]; any other error is
-// that of ctx.
+// apart, and a cause is said, the first or the one that ends it: after a refused key or a
+// wrong address the rest are not asked and have no word either. A judge that cannot be asked about
+// pairs, or has a word on none, is a [record.Problem]; any other error is that of ctx.
 func JudgePairs(ctx context.Context, judge JudgeConfig, pairs []CasePair) (*Positions, error) {
 	asked, ok := judge.Judge.(PairJudge)
 	if !ok {
 		return nil, record.Problemf("not_pairwise", "leave out --pairs, or measure a builtin, a command or a model", "%s gives verdicts on one reply and cannot be asked which of two is better", judge.Name)
 	}
 	var verdicts []PairVerdict
-	silent := 0
+	var cause error // why a pair has no word: the first, or the one that ends it
 	for i := range pairs {
 		v, err := judge.askPair(ctx, asked, &pairs[i])
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if err != nil {
-			silent++
+		if err == nil {
+			verdicts = append(verdicts, v)
 			continue
 		}
-		verdicts = append(verdicts, v)
+		var refused *record.AgentError
+		stop := errors.As(err, &refused) && refused.Stop != ""
+		if cause == nil || stop {
+			cause = err
+		}
+		if stop {
+			break
+		}
+	}
+	if cause != nil && len(verdicts) == 0 {
+		return nil, record.Problemf("judge_silent", "mend what the judge says is wrong, or leave out --pairs", "%s gave no word on any of %s: %w", judge.Name, record.Counted(len(pairs), "pair"), cause)
 	}
 	p := PositionsOf(verdicts)
-	if p.Silent = silent; silent > 0 {
-		p.Says += fmt.Sprintf("; on %d more it gave no word", silent)
+	if p.Silent = len(pairs) - len(verdicts); p.Silent > 0 {
+		p.Says += fmt.Sprintf("; on %d more it gave no word: %s", p.Silent, clip(cause.Error()))
 	}
 	return p, nil
 }

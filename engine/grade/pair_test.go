@@ -39,7 +39,7 @@ func TestRubricJudgeOfPairs(t *testing.T) {
 	}
 	for _, reply := range []string{"the first one", `{"preferred": "both"}`, `{"preferred": 1}`, `{"preferred": "first"} {"preferred": "second"}`, `{"preferred": "first", "preferred": "tie"}`, `{"winner": "first"}`} {
 		chat := &scriptedChat{replies: []string{reply}}
-		if p, err = JudgePairs(t.Context(), rubricConfig(t, chat, deskRubric), pairs[:1]); err != nil || p.Silent != 1 || p.N != 0 || len(chat.asked) != 2 {
+		if p, err = JudgePairs(t.Context(), rubricConfig(t, chat, deskRubric), pairs[:1]); codeOf(err) != "judge_silent" || p != nil || len(chat.asked) != 2 {
 			t.Errorf("%s: %+v, %v, asked %d times", reply, p, err, len(chat.asked))
 		}
 	}
@@ -95,8 +95,16 @@ func TestBuiltinJudgesOfPairs(t *testing.T) {
 	}
 }
 
-// A judge of single replies is refused; one that fails or panics gives no word, which is
-// counted; a cancelled run ends.
+func codeOf(err error) string {
+	if p, ok := errors.AsType[*record.Problem](err); ok {
+		return p.Code
+	}
+	return ""
+}
+
+// A judge of single replies is refused, and so is one that fails or panics on every pair;
+// where it fails on some they are counted and the cause said, and a refused key is asked
+// no more; a cancelled run ends.
 func TestPairsWithoutAWord(t *testing.T) {
 	var p *record.Problem
 	if _, err := JudgePairs(t.Context(), judgeSaying("1"), nil); !errors.As(err, &p) || p.Code != "not_pairwise" {
@@ -109,7 +117,26 @@ func TestPairsWithoutAWord(t *testing.T) {
 		func(context.Context, JudgeRequest, JudgeRequest) (string, error) { return "a", nil },
 	} {
 		got, err := JudgePairs(t.Context(), JudgeConfig{Judge: judge, Name: "j"}, pairs)
-		if err != nil || got.Silent != 2 || got.N != 0 || got.Share.Value != nil || !strings.Contains(got.Says, "2 more it gave no word") {
+		if codeOf(err) != "judge_silent" || got != nil {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	refusal := &record.AgentError{Cause: record.CauseAgent, Stop: record.StoppedAuth, Err: errors.New("401: key refused")}
+	for answers, calls := range map[int]int{0: 1, 2: 3} { // two answers are one pair
+		asked := 0
+		judge := pairJudgeFunc(func(context.Context, JudgeRequest, JudgeRequest) (string, error) {
+			if asked++; asked > answers {
+				return "", refusal
+			}
+			return wordTie, nil
+		})
+		got, err := JudgePairs(t.Context(), JudgeConfig{Judge: judge, Name: "j"}, append(pairs, siblings("e", "f")))
+		switch {
+		case asked != calls:
+			t.Errorf("a refused key was asked %d times, want %d", asked, calls)
+		case answers == 0 && (codeOf(err) != "judge_silent" || !errors.Is(err, refusal) || !strings.Contains(err.Error(), "key refused")):
+			t.Errorf("error %v", err)
+		case answers > 0 && (err != nil || got.N != 1 || got.Silent != 2 || !strings.Contains(got.Says, "on 2 more it gave no word: 401: key refused")):
 			t.Errorf("%+v, %v", got, err)
 		}
 	}

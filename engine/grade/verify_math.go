@@ -201,6 +201,7 @@ var (
 	percentPattern   = regexp.MustCompile(`(?i)(\d)\s*per ?cent\b`)
 	apartPattern     = regexp.MustCompile(`(\d)\s+(\d)`)
 	spacedThousands  = regexp.MustCompile(`^([-+−]?\d{1,3})((?: \d{3})+)(\.\d+)?$`)
+	mixedThousands   = regexp.MustCompile(`^([-+−]?\d{1,3})((?: \d{3})+)(\s+\d{1,9}/\d{1,9}|\s*\(\d{1,9}\)/\(\d{1,9}\))$`)
 	thousandsPattern = regexp.MustCompile(`(\d),(\d{3})\b`)
 	latexNoise       = strings.NewReplacer(`\left`, "", `\right`, "", `\,`, "", `\;`, "", `\!`, "", `\ `, "", "$", "", `\text`, "", `\mathrm`, "", `\cdot`, "*", `\times`, "*", `\%`, "%", "−", "-", " ", "", "**", "", "`", "")
 )
@@ -218,13 +219,18 @@ func mathForm(text string) string {
 		s = next
 	}
 	s = strings.NewReplacer("{,}", ",", `,\!`, ",", `\%`, "%").Replace(s)
+	// Before mixed numbers, which would take the last group of "1,234 1/2" for the whole.
+	for thousandsPattern.MatchString(s) {
+		s = thousandsPattern.ReplaceAllString(s, "$1$2")
+	}
+	s = mixedThousands.ReplaceAllStringFunc(s, func(spaced string) string {
+		m := mixedThousands.FindStringSubmatch(spaced)
+		return m[1] + strings.ReplaceAll(m[2], " ", "") + m[3]
+	})
 	s = mixedPattern.ReplaceAllStringFunc(s, improper)
 	s = percentPattern.ReplaceAllString(s, "$1%")
 	if m := spacedThousands.FindStringSubmatch(s); m != nil {
 		s = m[1] + strings.ReplaceAll(m[2], " ", "") + m[3]
-	}
-	for thousandsPattern.MatchString(s) {
-		s = thousandsPattern.ReplaceAllString(s, "$1$2")
 	}
 	// Twice, as matches do not overlap: "1 2 3".
 	s = apartPattern.ReplaceAllString(apartPattern.ReplaceAllString(s, "$1_$2"), "$1_$2")

@@ -7,9 +7,11 @@ import (
 )
 
 // BinomialSD is the standard deviation over tasks of the paired difference of two
-// pass rates, base and base+effect, from k attempts a task and side, when tasks of one
-// chance are all there is: sqrt((p(1-p)+q(1-q))/k), q at most 1 (Miller 2024,
-// section 5). Tasks that differ in their gain come on top, so it is a floor.
+// pass rates, base and base+effect, from k attempts a task and side, as if all
+// tasks had one chance: sqrt((p(1-p)+q(1-q))/k), q at most 1 (Miller 2024, section 5).
+// It bounds nothing: tasks that differ in their chance have less within a task, as the
+// mean of p(1-p) over tasks is that of the mean less the variance of p, and tasks that
+// differ in their gain have more between them.
 func BinomialSD(base, effect float64, k int) float64 {
 	q := math.Min(1, math.Max(0, base+effect))
 	return math.Sqrt((base*(1-base) + q*(1-q)) / float64(k))

@@ -105,7 +105,7 @@ func (m *Model) suspectsView(width, height int) []string {
 	case p.tested == 0:
 		says = "No pair or triple of values was tried often enough to be tested."
 	case len(p.found) == 0:
-		says = fmt.Sprintf("None of %d pairs and triples, at a false-discovery rate of %.2f over %s.", p.tested, engine.SuspectLevel, ui.Plural(p.units, "situation"))
+		says = fmt.Sprintf("None of %d pairs and triples, at a false-discovery rate of about %.2f over %s.", p.tested, engine.SuspectLevel, ui.Plural(p.units, "situation"))
 	}
 	right := ui.S(t.Quiet, fmt.Sprintf("%d of %d tested, q ≤ %.2f", len(p.found), p.tested, engine.SuspectLevel))
 	lines := []string{ui.Rule(t, width, title, p.focus, right)}
