@@ -22,6 +22,8 @@ type backend struct {
 	// role is the part of a rollout's spending that its calls are.
 	role  func(*record.RolloutSpending) *record.Usage
 	model *model.Model
+	// masker is the engine's, for who cuts what the model says.
+	masker *record.Masker
 }
 
 // Complete asks the model, and counts what that used up.
@@ -30,7 +32,11 @@ func (b *backend) Complete(ctx context.Context, r record.ChatRequest) (record.Ch
 		return record.ChatReply{}, fmt.Errorf("%s was asked before the run was ready", b.spec)
 	}
 	reply, err := b.model.Complete(ctx, r)
-	note(ctx, b.role, reply.Usage, err)
+	used := reply.Usage
+	if reply.Cached {
+		used = nil
+	}
+	note(ctx, b.role, used, err)
 	return reply, err
 }
 
@@ -49,7 +55,7 @@ func (e *Engine) newBackend(p *plan, key, spec string, o ModelOptions, timeout *
 	if err != nil {
 		return nil, inRecipe(key, err)
 	}
-	b := &backend{key: key, spec: parsed, role: role}
+	b := &backend{key: key, spec: parsed, role: role, masker: e.Masker}
 	b.options = model.Options{Temperature: o.Temperature, MaxTokens: or(o.MaxTokens, 0), Timeout: time.Duration(or(timeout, 0)), KeyEnv: o.KeyEnv, KeyCommand: o.KeyCommand,
 		Limits: model.Limits{Requests: or(o.RequestsPerMinute, 0), Tokens: or(o.TokensPerMinute, 0)}}
 	if o.Price != nil {

@@ -15,6 +15,7 @@ import (
 type ledger struct {
 	mu      sync.Mutex
 	spent   record.RolloutSpending
+	counted bool // the agent's calls pass here, whatever they used
 	refused error
 }
 
@@ -34,8 +35,9 @@ func note(ctx context.Context, role func(*record.RolloutSpending) *record.Usage,
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	of := role(&l.spent)
+	l.counted = l.counted || of == &l.spent.Agent
 	if usage != nil {
-		of := role(&l.spent)
 		*of = of.Plus(*usage)
 	}
 	if l.refused == nil && stopOf(err) != "" {
@@ -69,7 +71,7 @@ func (l *ledger) sum() record.RolloutSpending {
 // of itself.
 func (l *ledger) of(r *record.Rollout) record.RolloutSpending {
 	spent := l.sum()
-	if spent.Agent == (record.Usage{}) && r.Usage != nil {
+	if !l.counted && r.Usage != nil {
 		spent.Agent = *r.Usage
 	}
 	return spent

@@ -97,7 +97,7 @@ func (p *plan) newSearch(run *record.Run, trained map[string]bool, t *taskSource
 	}
 	var writer search.Writer
 	if w := p.writer; w != nil {
-		by, err := search.NewModelWriter(search.ModelWriterConfig{Model: w, Name: w.name(), Seed: run.Seed, Temperature: p.recipe.Simulate.Writer.Temperature, MaxTokens: or(p.recipe.Simulate.Writer.MaxTokens, 0)})
+		by, err := search.NewModelWriter(search.ModelWriterConfig{Model: w, Name: w.name(), Masker: w.masker, Seed: run.Seed, Temperature: p.recipe.Simulate.Writer.Temperature, MaxTokens: or(p.recipe.Simulate.Writer.MaxTokens, 0)})
 		if err != nil {
 			return inRecipe("simulate.writer", err)
 		}

@@ -13,7 +13,7 @@ import (
 // keyedRecipe has a model in every role, each with a key from another place.
 const keyedRecipe = `
 name: keyed
-agent: {model: "openai:fake@%[1]s", max_turns: 2, cache: true}
+agent: {model: "openai:fake@%[1]s", max_turns: 2, cache: true, key_env: OPENAI_API_KEY}
 system_prompt: Help.
 tools: [{name: look, description: Looks something up, parameters: {type: object, properties: {q: {type: string}}}}]
 simulate: {mode: eval, holdout: 1, situations: 6, repeats: 1, concurrency: 4, user: {model: "vllm:user@%[1]s", key_env: USER_BOT}, writer: {model: "vllm:writer@%[1]s", headers: {X-Api-Key: "${USER_BOT}"}}}

@@ -38,7 +38,7 @@ type endpoint struct {
 	mask   *record.Masker
 
 	ids     atomic.Uint64
-	strikes atomic.Int32 // wrong addresses since the last answer
+	strikes atomic.Int32 // wrong addresses since a request was read
 	closing context.Context
 	close   context.CancelFunc
 }
@@ -189,6 +189,7 @@ func (e *endpoint) refused(answer *http.Response, raw []byte) error {
 	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusTooEarly, status >= 500:
 		return &record.AgentError{Cause: record.CauseInfrastructure, Err: errors.New(text), After: retryAfter(answer.Header.Get("Retry-After"), time.Now())}
 	}
+	e.strikes.Store(0) // who refuses a request has read it; one in trouble may be a gateway
 	return &record.AgentError{Cause: record.CauseAgent, Err: errors.New(text)}
 }
 

@@ -53,6 +53,7 @@ func recall(ctx context.Context, c Cache, request string, listen func(record.Del
 	if known.Decode(&reply) != nil {
 		return record.ChatReply{}, false
 	}
+	reply.Cached = true
 	if reply.Usage != nil {
 		reply.Usage.Cost = 0
 	}

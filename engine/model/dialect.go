@@ -67,9 +67,10 @@ func read(d dialect, a *answer, in io.Reader, stream bool) error {
 	}
 }
 
-// unreadable is an answer that is not of its dialect. The bytes are quoted in part.
+// unreadable is an answer that is not of its dialect. Far more of it is quoted than an
+// error shows: it is cut to that after the keys are masked, so that no piece of one is left.
 func unreadable(data []byte, err error) error {
-	const quoted = 200
+	const quoted = 16 << 10
 	return fmt.Errorf("the server's answer cannot be read (%w): %q", err, data[:min(len(data), quoted)])
 }
 

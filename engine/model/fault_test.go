@@ -213,7 +213,7 @@ func TestRefusedMembers(t *testing.T) {
 	if err != nil || reply.Text != `{"ok":true}` || len(clock.waits) > 0 {
 		t.Fatalf("%q, %v", reply.Text, err)
 	}
-	if got := fmt.Sprint(m.Refused()); got != "[temperature response_format max_tokens]" {
+	if got := fmt.Sprint(m.Refused()); got != "[temperature response_format]" {
 		t.Errorf("refused %s", got)
 	}
 	last := s.Requests()[3]

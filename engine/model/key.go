@@ -45,6 +45,9 @@ func key(ctx context.Context, spec Spec, p provider, o *Options, env func(string
 	if name == "" {
 		name = p.keyEnv
 	}
+	if name == "" {
+		return "", nil
+	}
 	value := strings.TrimSpace(env(name))
 	switch {
 	case strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' }):

@@ -67,3 +67,30 @@ func TestChecksGoOnWithoutTheList(t *testing.T) {
 		t.Error("nothing was asked")
 	}
 }
+
+// What a try used that was cut counts, whether or not another one is answered.
+func TestFailedTriesCount(t *testing.T) {
+	hello := modeltest.Answer{Text: "Hello there, how are you today?", Input: 10, Output: 5}
+	cut := modeltest.Cut(hello, -1)
+	s := modeltest.NewServer(t, cut, modeltest.Reply(hello), cut, cut, cut)
+	m, _ := newModel(t, both(s.URL)[1], Options{Price: Price{Input: 1e6}}, TrafficOptions{})
+	reply, err := m.Complete(t.Context(), ask("hello"))
+	if err != nil || reply.Usage == nil || reply.Usage.InputTokens != 20 || reply.Usage.Cost != 20 {
+		t.Errorf("%+v, %v", reply.Usage, err)
+	}
+	reply, err = m.Complete(t.Context(), ask("hello"))
+	if err == nil || reply.Usage == nil || reply.Usage.InputTokens != 30 || reply.Text != "" {
+		t.Errorf("%+v, %v", reply.Usage, err)
+	}
+}
+
+// Requests that are read show that the address is right.
+func TestAReadRequestForgetsWrongAddresses(t *testing.T) {
+	e := &endpoint{}
+	for _, k := range []kind{kindAddress, kindAddress, kindRequest, kindAddress, kindAddress, kindContext, kindAddress} {
+		f := failed(k, "no")
+		if e.learn(f); f.lastStrike {
+			t.Fatal("stopped")
+		}
+	}
+}

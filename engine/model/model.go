@@ -26,7 +26,8 @@ type Model struct {
 	endpoint *endpoint
 	exchange exchange
 	extra    map[string]json.RawMessage
-	longest  int // bytes that an answer may come to
+	longest  int    // bytes that an answer may come to
+	withheld string // the variable of the provider's key, which is not for this address; else ""
 
 	mu      sync.Mutex
 	refused refused
@@ -44,20 +45,30 @@ func New(ctx context.Context, spec Spec, o Options, env func(string) string, tra
 		return nil, err
 	}
 	p := providerOf(spec.Provider)
-	if spec.URL != "" {
-		p.needs = false // a server of one's own may want none
-		p.address = spec.URL
-		if own, ok := p.dialect.(openAI); ok && own.own {
-			p.dialect = openAI{}
-		}
-	} else if moved := strings.TrimSpace(env(p.baseEnv)); p.baseEnv != "" && moved != "" {
+	maker := p.address
+	if moved := strings.TrimSpace(env(p.baseEnv)); p.baseEnv != "" && moved != "" {
 		if !strings.Contains(moved, "://") {
 			moved = "http://" + moved // as OLLAMA_HOST is written
 		}
-		if err := checkAddress(moved); err != nil {
+		if err := checkAddress(moved); err != nil && spec.URL == "" {
 			return nil, fmt.Errorf("%s: %w", p.baseEnv, err)
 		}
 		p.address = moved
+	}
+	var withheld string
+	if spec.URL != "" {
+		if p.address != "" && !sameServer(spec.URL, p.address) && !sameServer(spec.URL, maker) && o.KeyEnv == "" && len(o.KeyCommand) == 0 {
+			// A recipe may be another's: where it points must not be told the key that the
+			// user has for the provider.
+			withheld, p.keyEnv = p.keyEnv, ""
+		}
+		p.address = spec.URL
+	}
+	if !sameServer(p.address, maker) {
+		p.needs = false // a server of one's own may want none
+		if _, ok := p.dialect.(openAI); ok {
+			p.dialect = openAI{}
+		}
 	}
 	secret, err := key(ctx, spec, p, &o, env)
 	if err != nil {
@@ -67,7 +78,7 @@ func New(ctx context.Context, spec Spec, o Options, env func(string) string, tra
 	traffic.masker.Add(slices.Collect(maps.Values(o.Headers))...)
 	headers := o.Headers
 	o.Headers = nil // they are in the exchange alone
-	m := &Model{spec: spec, options: o, dialect: p.dialect, address: p.dialect.base(p.address), longest: longestAnswer}
+	m := &Model{spec: spec, options: o, dialect: p.dialect, address: p.dialect.base(p.address), longest: longestAnswer, withheld: withheld}
 	if len(o.Extra) > 0 {
 		if err := json.Unmarshal(o.Extra, &m.extra); err != nil {
 			return nil, fmt.Errorf("extra: %w", err)
@@ -81,6 +92,13 @@ func New(ctx context.Context, spec Spec, o Options, env func(string) string, tra
 	m.exchange = exchange{client: traffic.client, clock: traffic.clock, masker: traffic.masker, host: host, header: header(p.dialect, secret, headers),
 		idle: or(o.Idle, defaultIdle), timeout: or(o.Timeout, defaultTimeout)}
 	return m, nil
+}
+
+// sameServer compares addresses by scheme, host and port.
+func sameServer(one, other string) bool {
+	a, errA := url.Parse(one)
+	b, errB := url.Parse(other)
+	return errA == nil && errB == nil && a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host)
 }
 
 func or[T comparable](v, otherwise T) T {
@@ -106,14 +124,16 @@ func header(d dialect, key string, more Headers) func() http.Header {
 // Spec is what the model was made of.
 func (m *Model) Spec() Spec { return m.spec }
 
-// Family is the family of the model's name, for comparing a judge with whom it judges.
-func (m *Model) Family() string { return Family(m.spec.String()) }
-
 // Refused are the members of requests that the server has turned down as unsupported and
 // that are no longer sent, in the order in which it did: a temperature at a model that
 // has one only, a schema at a server that enforces none (it is asked for in words then).
-// Who promised them to somebody says so.
+// Who promised them to somebody says so. Not among them is what nobody asked for, and a
+// bound that is sent under its other name.
 func (m *Model) Refused() []string {
+	return slices.DeleteFunc(m.without(), func(member string) bool { return member == "stream_options" || isBound(member) })
+}
+
+func (m *Model) without() refused {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.refused)
@@ -127,11 +147,12 @@ func (m *Model) Chat(ctx context.Context, r record.ChatRequest) (record.Text, er
 
 // Complete asks once and gives the whole answer, or an error as the package says. Of an
 // answer that was begun and had to be asked for again, Stream hears a Delta with Again,
-// then the new one from its start.
+// then the new one from its start. What the tries that failed are known to have used is
+// in the usage too, and beside an error in a reply that holds nothing else.
 func (m *Model) Complete(ctx context.Context, r record.ChatRequest) (record.ChatReply, error) {
 	m.fill(&r)
 	for {
-		no := m.Refused()
+		no := m.without()
 		body, members, err := m.body(&r, no)
 		if err != nil {
 			return record.ChatReply{}, &record.AgentError{Cause: record.CauseAgent, Err: err}
@@ -141,7 +162,7 @@ func (m *Model) Complete(ctx context.Context, r record.ChatRequest) (record.Chat
 			return reply, nil
 		}
 		if !m.doWithout(f, members, no) {
-			return record.ChatReply{}, f.agentError()
+			return reply, f.agentError()
 		}
 	}
 }
@@ -184,6 +205,7 @@ func (m *Model) ask(ctx context.Context, r *record.ChatRequest, body []byte) (re
 		}
 	}
 	var reply record.ChatReply
+	var lost record.Usage // by tries that failed
 	streamed := false
 	expected := expectedTokens(body, r.MaxTokens)
 	f := m.endpoint.do(ctx, expected, or(m.options.Tries, defaultTries), func(ctx context.Context) *failure {
@@ -200,13 +222,20 @@ func (m *Model) ask(ctx context.Context, r *record.ChatRequest, body []byte) (re
 			return a.heard, err
 		})
 		if f != nil {
+			if a.usage != nil {
+				lost = lost.Plus(*a.usage)
+			}
 			return f
 		}
 		reply = a.reply()
 		return nil
 	})
+	lost.Cost = m.options.Price.Of(lost.InputTokens, lost.OutputTokens)
 	if f != nil {
-		return record.ChatReply{}, f
+		if lost != (record.Usage{}) {
+			reply.Usage = &lost
+		}
+		return reply, f
 	}
 	if u := reply.Usage; u != nil {
 		u.Cost = m.options.Price.Of(u.InputTokens, u.OutputTokens)
@@ -214,6 +243,12 @@ func (m *Model) ask(ctx context.Context, r *record.ChatRequest, body []byte) (re
 	}
 	if cache != nil {
 		keep(ctx, cache, request, &reply)
+	}
+	if lost != (record.Usage{}) {
+		if reply.Usage != nil {
+			lost = lost.Plus(*reply.Usage)
+		}
+		reply.Usage = &lost
 	}
 	return reply, nil
 }
@@ -319,6 +354,9 @@ func (m *Model) unreachable(err error) *record.Problem {
 	var a *record.AgentError
 	if errors.As(err, &a) && a.Stop == record.StoppedAuth {
 		fix = "check the key, and that its account may use the model"
+		if m.withheld != "" {
+			fix = m.withheld + " is sent to the provider's own address alone: name the variable of this server's key with key_env"
+		}
 	}
 	return record.Problemf("model_unreachable", fix, "%s cannot be asked: %w", m.spec, err)
 }

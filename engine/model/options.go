@@ -33,7 +33,8 @@ type Options struct {
 	Limits Limits
 
 	// KeyEnv is the variable that holds the key, "" the provider's own: OPENAI_API_KEY,
-	// ANTHROPIC_API_KEY, OLLAMA_API_KEY, VLLM_API_KEY. The last two may be unset.
+	// ANTHROPIC_API_KEY, OLLAMA_API_KEY, VLLM_API_KEY. The last two may be unset. An
+	// address of the spec's own that is not the provider's gets none of the first three.
 	KeyEnv string
 	// KeyCommand is a program with its arguments that prints the key; it goes before
 	// KeyEnv. No shell is in between.

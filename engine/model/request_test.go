@@ -170,7 +170,10 @@ func TestCache(t *testing.T) {
 	if err != nil || len(s.Requests()) != 1 || second.Usage.Cost != 0 || heard != first.Text {
 		t.Errorf("%d requests, cost %v, heard %q, %v", len(s.Requests()), second.Usage.Cost, heard, err)
 	}
-	second.Usage.Cost = first.Usage.Cost
+	if first.Cached || !second.Cached {
+		t.Error("a kept answer is not told from one that was asked for")
+	}
+	second.Usage.Cost, second.Cached = first.Usage.Cost, false
 	if diff := cmp.Diff(first, second); diff != "" {
 		t.Errorf("(-asked +kept):\n%s", diff)
 	}

@@ -17,7 +17,7 @@ import (
 func TestKeysAreShownNowhere(t *testing.T) {
 	const headerKey = "hdr-51b2c9d8e7f60a4b"
 	masker := record.NewMasker()
-	o := Options{Headers: Headers{"X-Gateway": headerKey}, Extra: []byte(`{"a":1}`)}
+	o := Options{KeyEnv: "OWN_API_KEY", Headers: Headers{"X-Gateway": headerKey}, Extra: []byte(`{"a":1}`)}
 	for _, step := range []modeltest.Step{modeltest.Unauthorized(), modeltest.EchoKey()} {
 		s := modeltest.NewServer(t, step)
 		for _, spec := range both(s.URL) {
@@ -69,6 +69,9 @@ func TestKeys(t *testing.T) {
 		{"missing", "anthropic:m", Options{}, "", "", "export ANTHROPIC_API_KEY=..."},
 		{"the one named is missing", "ollama:m", Options{KeyEnv: "NONE"}, "", "", "NONE is not set"},
 		{"not needed", "ollama:m", Options{}, "Authorization", "", ""},
+		{"not for an address of the recipe's", "openai:m@http://elsewhere:1", Options{}, "Authorization", "", ""},
+		{"named for an address of the recipe's", "openai:m@http://elsewhere:1", Options{KeyEnv: "OTHER"}, "Authorization", "Bearer other-key-1", ""},
+		{"the provider's own address", "openai:m@https://api.openai.com/v1", Options{}, "Authorization", "Bearer " + theKey, ""},
 		{"not needed at one's own server", "anthropic:m@http://localhost:1", Options{}, "X-Api-Key", "", ""},
 		{"in a header", "anthropic:m", Options{Headers: Headers{"authorization": "Bearer x"}}, "Authorization", "Bearer x", ""},
 		{"not a key", "openai:m", Options{KeyEnv: "BROKEN"}, "", "", "set BROKEN anew"},

@@ -105,10 +105,11 @@ type endpoint struct {
 	requests *rate.Limiter // nil without a bound
 	tokens   *rate.Limiter
 	rest     time.Time // until when the server asked to be left alone
-	lost     int       // answers of a wrong address in a row
+	lost     int       // wrong addresses since a request was read
 }
 
-// strikes is how many answers of a wrong address in a row stop the run.
+// strikes is how many answers of a wrong address stop the run, with none between them of
+// somebody who read the request.
 const strikes = 3
 
 func (t *Traffic) endpoint(address, name string, l Limits) *endpoint {
@@ -228,8 +229,8 @@ func (e *endpoint) learn(f *failure) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
-	case f == nil:
-		e.lost = 0
+	case f == nil, f.kind == kindRequest, f.kind == kindContext:
+		e.lost = 0 // whoever reads requests is there; one in trouble may be a gateway
 	case f.kind == kindOverload && f.own >= 0 && f.own <= longestOwnDelay:
 		if until := e.traffic.clock.Now().Add(f.own); until.After(e.rest) {
 			e.rest = until

@@ -42,6 +42,9 @@ type ChatReply struct {
 	// Model is what the server calls the model that answered; it may say more than the
 	// name that was asked for.
 	Model string
+	// Cached says that nobody was asked: its usage is what the answer took when it was
+	// made.
+	Cached bool `json:"-"`
 }
 
 // Sealed is a part of an answer that only the server it came from can read or check, as a

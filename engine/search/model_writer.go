@@ -25,6 +25,7 @@ type ModelWriter struct {
 	seed        int64
 	temperature *float64
 	maxTokens   int
+	masker      *record.Masker
 }
 
 // ModelWriterConfig says which model writes and how it is asked.
@@ -37,6 +38,9 @@ type ModelWriterConfig struct {
 	// Temperature is nil for the model's own.
 	Temperature *float64
 	MaxTokens   int // of one call's answer; 0 is the model's own bound
+	// Masker takes keys out of what an error quotes of an answer, before that is cut; nil
+	// takes none.
+	Masker *record.Masker
 }
 
 // NewModelWriter makes a writer of a model.
@@ -49,7 +53,7 @@ func NewModelWriter(c ModelWriterConfig) (*ModelWriter, error) {
 	case c.MaxTokens < 0:
 		return nil, fmt.Errorf("max_tokens: %d is negative", c.MaxTokens)
 	}
-	return &ModelWriter{model: c.Model, name: c.Name, seed: c.Seed, temperature: c.Temperature, maxTokens: c.MaxTokens}, nil
+	return &ModelWriter{model: c.Model, name: c.Name, seed: c.Seed, temperature: c.Temperature, maxTokens: c.MaxTokens, masker: c.Masker}, nil
 }
 
 // Name implements [Writer].
@@ -81,7 +85,7 @@ func (w *ModelWriter) Write(ctx context.Context, briefs []Brief) ([]Draft, error
 	case answer.FinishReason == record.FinishLength:
 		return nil, errors.New("its answer was cut off before the first message: raise max_tokens")
 	}
-	return nil, fmt.Errorf("its answer holds no messages: %.200q", string(answer.Text))
+	return nil, fmt.Errorf("its answer holds no messages: %.200q", w.masker.Text(string(answer.Text)))
 }
 
 // seedOf is the seed of one call: that of what it is for, so that an ask that is asked
@@ -102,7 +106,7 @@ const writerTask = `You write the first messages that people send to an assistan
 - The draft shows what the message is about. Put it in words of your own: other sentences, another order, other reasons. People differ: so do your messages, in length, tone and how they begin.
 - Add no ids, numbers or names of things that are not given.
 
-Answer with one JSON object and nothing else: {"asks": [{"situation": 1, "message": "…"}, …], one entry for each situation.`
+Answer with one JSON object and nothing else: {"asks": [{"situation": 1, "message": "…"}, …]}, with one entry for each situation.`
 
 // asksSchema is the answer's form for servers that hold a model to one.
 const asksSchema = `{"type":"object","properties":{"asks":{"type":"array","items":{"type":"object","properties":{"situation":{"type":"integer"},"message":{"type":"string"}},` +
