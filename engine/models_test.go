@@ -45,3 +45,16 @@ func TestNoUsage(t *testing.T) {
 		}
 	}
 }
+
+// An answer that was kept uses no budget, though its agent tells on the row what it took.
+func TestKeptAnswersUseNothing(t *testing.T) {
+	ctx, l := withLedger(t.Context())
+	row := &record.Rollout{Usage: &record.Usage{InputTokens: 5}}
+	if got := l.of(row).Agent.InputTokens; got != 5 {
+		t.Errorf("an agent that counts itself: %d", got)
+	}
+	note(ctx, byAgent, nil, nil)
+	if got := l.of(row).Agent.InputTokens; got != 0 {
+		t.Errorf("a kept answer: %d", got)
+	}
+}

@@ -1,12 +1,15 @@
 package model
 
 import (
+	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"assay/engine/model/modeltest"
+	"assay/engine/record"
 )
 
 // Anthropic is sent no seed, and another server refuses it: samples are no repeats there
@@ -91,6 +94,17 @@ func TestAReadRequestForgetsWrongAddresses(t *testing.T) {
 		f := failed(k, "no")
 		if e.learn(f); f.lastStrike {
 			t.Fatal("stopped")
+		}
+	}
+}
+
+// Where a server wants a key that was not sent, the error says how to send one.
+func TestWithheldKeysAreNamed(t *testing.T) {
+	for spec, want := range map[string]string{"openai:m@http://elsewhere:1": "key_env", "vllm:m@http://elsewhere:1": "check the key"} {
+		m, _ := newModel(t, spec, Options{}, TrafficOptions{Transport: status(http.StatusUnauthorized)})
+		var p *record.Problem
+		if err := m.Check(t.Context()); !errors.As(err, &p) || !strings.Contains(p.Fix, want) {
+			t.Errorf("%s: %v, %v", spec, err, p)
 		}
 	}
 }
