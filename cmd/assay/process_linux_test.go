@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	tea "charm.land/bubbletea/v2"
 )
 
 // BenchmarkStart starts `assay --version` as a process, and beside it in turn the
@@ -34,26 +32,6 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportMetric(per(ours), "ms/start")
 	b.ReportMetric(per(empty), "ms/empty-start")
 	b.ReportMetric(0, "ns/op")
-}
-
-// nothing is a Bubble Tea program on the alternate screen that shows a word and
-// waits.
-type nothing struct{}
-
-func (nothing) Init() tea.Cmd                         { return nil }
-func (n nothing) Update(tea.Msg) (tea.Model, tea.Cmd) { return n, nil }
-
-func (nothing) View() tea.View {
-	v := tea.NewView("run it")
-	v.AltScreen = true
-	return v
-}
-
-func emptyApp() {
-	if _, err := tea.NewProgram(nothing{}).Run(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
 }
 
 const (
