@@ -193,7 +193,7 @@ func TestContextEnds(t *testing.T) {
 func TestTimeoutsAreDeadlines(t *testing.T) {
 	s := modeltest.NewServer(t, modeltest.Stall())
 	m, _ := newModel(t, both(s.URL)[1], Options{Idle: 20 * time.Millisecond, Tries: 1}, TrafficOptions{})
-	if _, err := m.Chat(t.Context(), ask("hello")); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := m.Complete(t.Context(), ask("hello")); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a judge would not call %v a timeout", err)
 	}
 }

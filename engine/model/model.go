@@ -139,12 +139,6 @@ func (m *Model) without() refused {
 	return slices.Clone(m.refused)
 }
 
-// Chat is Complete for those who want the text alone.
-func (m *Model) Chat(ctx context.Context, r record.ChatRequest) (record.Text, error) {
-	reply, err := m.Complete(ctx, r)
-	return reply.Text, err
-}
-
 // Complete asks once and gives the whole answer, or an error as the package says. Of an
 // answer that was begun and had to be asked for again, Stream hears a Delta with Again,
 // then the new one from its start. What the tries that failed are known to have used is
