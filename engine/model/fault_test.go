@@ -62,9 +62,9 @@ func TestFaults(t *testing.T) {
 		{"half a call", modeltest.HalfCall("get_order", `{"order_id":"A-17"}`), Options{}, record.CauseInfrastructure, "", 3, "cut before the answer's end"},
 		{"error in the stream", modeltest.FailLate("overloaded_error", "Overloaded"), Options{}, record.CauseInfrastructure, "", 5, "529: Overloaded"},
 		{"inner error in the stream", modeltest.FailLate("api_error", "Internal"), Options{}, record.CauseInfrastructure, "", 3, "Internal"},
-		{"silent", modeltest.Stall(), Options{Idle: 30 * time.Millisecond}, record.CauseInfrastructure, "", 2, "silent"},
-		{"silent in mid-answer", modeltest.StallLate("So far so good"), Options{Idle: 30 * time.Millisecond}, record.CauseInfrastructure, "", 2, "silent"},
-		{"keeps alive without end", modeltest.Endless(""), Options{Timeout: 50 * time.Millisecond}, record.CauseInfrastructure, "", 1, "took too long"},
+		{"silent", modeltest.Stall(), Options{Idle: 300 * time.Millisecond}, record.CauseInfrastructure, "", 2, "silent"},
+		{"silent in mid-answer", modeltest.StallLate("So far so good"), Options{Idle: 300 * time.Millisecond}, record.CauseInfrastructure, "", 2, "silent"},
+		{"keeps alive without end", modeltest.Endless(""), Options{Timeout: time.Second}, record.CauseInfrastructure, "", 1, "took too long"},
 		{"talks without end", modeltest.Endless(strings.Repeat("on", 10_000)), Options{}, record.CauseInfrastructure, "", 1, "over the bound"},
 		{"huge", modeltest.Say(strings.Repeat("x", shortAnswer+1)), Options{}, record.CauseInfrastructure, "", 1, "over the bound"},
 	} {
