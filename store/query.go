@@ -2,22 +2,33 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // queryTime is how long a query that a person typed may take. Convention: longer than
 // anybody waits without a reason.
 const queryTime = 10 * time.Second
 
+// What a query may bring into memory: one value, and all of them together. A longest
+// transcript is kept whole in the file and is read with its rollout. Convention.
+const (
+	longestValue = 16 << 20
+	mostText     = 64 << 20
+)
+
 // Table is what came of a query: the names of its columns and its rows as text.
 type Table struct {
 	Columns []string
 	Rows    [][]string
-	More    bool // there are more rows than were asked for
+	More    bool // there are more rows than were asked for, or than memory is given to
 }
 
 // Query answers a query that a person typed, with at most limit rows. It must be one
@@ -31,7 +42,19 @@ func (db *DB) Query(ctx context.Context, query string, limit int) (Table, error)
 	}
 	timed, cancel := context.WithTimeout(ctx, queryTime)
 	defer cancel()
-	rows, err := db.read.QueryContext(timed, "SELECT * FROM (\n"+strings.TrimRight(query, "; \n\t")+"\n) LIMIT ?", limit+1)
+	conn, err := db.read.Conn(timed) // of its own: what is asked once is not kept prepared
+	if err != nil {
+		return t, queryError(ctx, timed, err)
+	}
+	defer conn.Close()
+	longest, err := sqlite.Limit(conn, sqlite3.SQLITE_LIMIT_LENGTH, longestValue)
+	if err != nil {
+		return t, queryError(ctx, timed, err)
+	}
+	defer sqlite.Limit(conn, sqlite3.SQLITE_LIMIT_LENGTH, longest)
+	// All of it is computed before its first row is given: the driver ends a query that
+	// takes too long until then, and not between rows.
+	rows, err := conn.QueryContext(timed, "WITH asked AS MATERIALIZED (SELECT * FROM (\n"+strings.TrimRight(query, "; \n\t")+"\n) LIMIT ?) SELECT * FROM asked", limit+1)
 	if err != nil {
 		return t, queryError(ctx, timed, err)
 	}
@@ -39,7 +62,12 @@ func (db *DB) Query(ctx context.Context, query string, limit int) (Table, error)
 	if t.Columns, err = rows.Columns(); err != nil {
 		return t, queryError(ctx, timed, err)
 	}
+	room := mostText
 	for rows.Next() {
+		if len(t.Rows) == limit || room < 0 {
+			t.More = true
+			break
+		}
 		values := make([]any, len(t.Columns))
 		dest := make([]any, len(values))
 		for i := range values {
@@ -51,11 +79,9 @@ func (db *DB) Query(ctx context.Context, query string, limit int) (Table, error)
 		row := make([]string, len(values))
 		for i, v := range values {
 			row[i] = cellText(v)
+			room -= len(row[i])
 		}
 		t.Rows = append(t.Rows, row)
-	}
-	if t.More = len(t.Rows) > limit; t.More {
-		t.Rows = t.Rows[:limit]
 	}
 	return t, queryError(ctx, timed, rows.Err())
 }
@@ -81,6 +107,10 @@ func queryError(ctx, timed context.Context, err error) error {
 	case timed.Err() != nil:
 		return &Error{Code: CodeInvalid, Where: "query", Message: fmt.Sprintf("the query took longer than %s", queryTime), Fix: "narrow it, for example to one run_no"}
 	}
+	var se *sqlite.Error
+	if errors.As(err, &se) && se.Code()&0xff == sqlite3.SQLITE_TOOBIG {
+		return &Error{Code: CodeInvalid, Where: "query", Message: "a value of the answer is over 16 MiB", Fix: "ask for a part of it with substr()"}
+	}
 	return &Error{Code: CodeInvalid, Where: "query", Message: "the query cannot be answered: " + err.Error(), Fix: "the tables are runs, tasks, rollouts, transcripts, judgments, markers, labels; see store/schema"}
 }
 
@@ -96,6 +126,9 @@ func oneSelect(query string) error {
 	words := strings.FieldsFunc(bare, func(r rune) bool { return !unicode.IsLetter(r) })
 	if len(words) == 0 || !slices.Contains([]string{"SELECT", "WITH", "VALUES"}, strings.ToUpper(words[0])) {
 		return refuse("that is no SELECT")
+	}
+	if strings.ContainsAny(bare, "?:@$#") {
+		return refuse("that has a parameter, and there is nothing to put for it")
 	}
 	if rest := strings.TrimRight(bare, "; \n\t"); strings.Contains(rest, ";") {
 		return refuse("that is more than one statement")

@@ -3,10 +3,12 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestQueryOnlyReads tries to write, to reach another file and to change a setting in
@@ -48,5 +50,39 @@ func TestQueryOnlyReads(t *testing.T) {
 	cancel()
 	if _, err := db.Query(ctx, "select 1", 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("a query nobody waits for gives %v", err)
+	}
+}
+
+// TestQueryIsBounded in time, even behind a first row that comes at once, and in what it
+// brings into memory; and what is asked once is not kept prepared.
+func TestQueryIsBounded(t *testing.T) {
+	db := openNew(t)
+	varied(t, db)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	const endless = "SELECT 1 AS n UNION ALL SELECT count(*) FROM (WITH RECURSIVE c(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM c) SELECT x FROM c)"
+	if table, err := db.Query(ctx, endless, 10); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("an endless second row gives %v, %v", table, err)
+	}
+	if _, err := db.Query(t.Context(), "select zeroblob(900000000)", 10); CodeOf(err) != CodeInvalid || !strings.Contains(err.Error(), "substr") {
+		t.Errorf("900 MB of zeros: %v", err)
+	}
+	table, err := db.Query(t.Context(), "WITH RECURSIVE c(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM c WHERE x < 40) SELECT hex(zeroblob(4000000)) FROM c", 1000)
+	if err != nil || !table.More || len(table.Rows) > 12 {
+		t.Errorf("320 MB in rows of 8: %d rows, more %v, %v", len(table.Rows), table.More, err)
+	}
+	for _, query := range []string{"select ?", "select :a", "select @a", "select $a(')"} {
+		if _, err := db.Query(t.Context(), query, 10); CodeOf(err) != CodeInvalid {
+			t.Errorf("%q: %v", query, err)
+		}
+	}
+	kept := len(db.read.kept.kept)
+	for n := range 5 {
+		if _, err := db.Query(t.Context(), fmt.Sprintf("select %d", n), 1); err != nil {
+			t.Error(err)
+		}
+	}
+	if now := len(db.read.kept.kept); now != kept {
+		t.Errorf("%d statements more are kept", now-kept)
 	}
 }

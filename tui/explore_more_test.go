@@ -99,6 +99,38 @@ func TestExploreAsksTheFile(t *testing.T) {
 	d.seesNot("What the file says")
 }
 
+// TestAskedVerdictsAreSeen counts what a query showed of verdicts as seen, wants to know
+// whose they are, and lets a question be left.
+func TestAskedVerdictsAreSeen(t *testing.T) {
+	d, b := atBench(t, labelMemory(), ui.ScreenExplore, 120, 12) // a list of few rows
+	ask := func(query string) {
+		d.press("Q ctrl+u")
+		d.write(query)
+		d.press("enter")
+	}
+	ask("select reward, reason from judgments")
+	d.sees("select rollout_id as well")
+	d.press("esc")
+	ask("select count(*) as n, avg(reward) as mean from judgments")
+	d.sees("What the file says", "mean")
+	ask("select rollout_id, reward from judgments join rollouts using (rollout_no) order by rollout_no desc limit 2")
+	d.sees("2 rows")
+	d.send(ui.GoMsg{Screen: ui.ScreenLabel, Visit: ui.Visit{Run: labelRun}})
+	revealed := func(query string) string {
+		table, err := b.db.Query(t.Context(), query, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table.Rows[0][0]
+	}
+	if n := revealed("select count(*) from reveals where rollout_no in (select rollout_no from rollouts order by rollout_no desc limit 2)"); n != "2" {
+		t.Errorf("%s of the two that the query showed count as seen", n)
+	}
+	if n := revealed("select count(*) from reveals where rollout_no = (select max(rollout_no) - 2 from rollouts)"); n != "0" {
+		t.Errorf("a rollout that nothing showed counts as seen %s times", n)
+	}
+}
+
 // TestTheMapNamesCombinations that fail beyond what each of their values does, and
 // filters to one; a follow-up run says what it costs before it begins.
 func TestTheMapNamesCombinations(t *testing.T) {

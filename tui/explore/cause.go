@@ -127,6 +127,9 @@ func (m *Model) correctionKept(msg correctedMsg) tea.Cmd {
 		said = "The cause is as it was derived"
 	}
 	if msg.undo {
+		if n := len(m.undoable); n > 0 && m.undoable[n-1].rollout == msg.c.RolloutID {
+			m.undoable = m.undoable[:n-1]
+		}
 		said = "Taken back: " + said
 		if msg.c.Cause != "" {
 			said = "Taken back: put down to " + string(msg.c.Cause)
@@ -141,11 +144,14 @@ func (m *Model) correctionKept(msg correctedMsg) tea.Cmd {
 // none.
 func (m *Model) undoCause() (cmd tea.Cmd, ok bool) {
 	n := len(m.undoable)
+	for n > 0 && m.causes[m.undoable[n-1].rollout].Cause == m.undoable[n-1].was {
+		n-- // it is as it was already
+	}
+	m.undoable = m.undoable[:n]
 	if n == 0 {
 		return nil, false
 	}
 	last := m.undoable[n-1]
-	m.undoable = m.undoable[:n-1]
 	return m.correct(last.rollout, last.was, true), true
 }
 

@@ -157,6 +157,7 @@ func (m *Model) clear() {
 	m.edit, m.pair, m.replay = edit{}, siblings{}, replay{}
 	m.suspects, m.causing, m.causes, m.undoable = suspects{}, causing{}, map[string]record.Correction{}, nil
 	m.sql.on, m.sql.typing = false, false
+	m.sql.ask.stop()
 	m.detail = detail{}
 	m.goal, m.top, m.back = 0, -1, nil
 }

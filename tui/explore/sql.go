@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ import (
 type sqlPane struct {
 	typing  bool
 	on      bool // the rows are shown
-	busy    bool
+	ask     scan
 	field   ui.Field
 	query   string
 	problem string
@@ -27,7 +28,7 @@ type sqlPane struct {
 }
 
 type tableMsg struct {
-	query string
+	gen   int
 	table store.Table
 	err   error
 }
@@ -49,6 +50,7 @@ func (m *Model) typeSQL(msg tea.KeyPressMsg) tea.Cmd {
 	p := &m.sql
 	switch key := msg.String(); key {
 	case "esc":
+		p.ask.stop()
 		p.typing = false
 	case "enter":
 		return m.askSQL()
@@ -60,22 +62,30 @@ func (m *Model) typeSQL(msg tea.KeyPressMsg) tea.Cmd {
 
 func (m *Model) askSQL() tea.Cmd {
 	p := &m.sql
-	if p.busy {
+	if p.ask.busy {
 		return nil
 	}
-	p.query, p.problem, p.busy = strings.TrimSpace(p.field.Text()), "", true
+	ctx, gen := p.ask.begin(m.ctx)
+	p.query, p.problem = strings.TrimSpace(p.field.Text()), ""
 	s, query := m.opts.Store, p.query
-	return m.asked(func(ctx context.Context) tea.Msg {
+	return m.asked(func(context.Context) tea.Msg {
 		table, err := s.Query(ctx, query, maxQueried)
-		return tableMsg{query, table, err}
+		return tableMsg{gen, table, err}
 	})
 }
 
 func (m *Model) tableRead(msg tableMsg) tea.Cmd {
 	p := &m.sql
-	p.busy = false
-	if msg.err != nil {
+	if msg.gen != p.ask.gen {
+		return nil // it was left
+	}
+	p.ask.stop()
+	switch {
+	case msg.err != nil:
 		p.problem = ui.CleanLine(msg.err.Error())
+		return nil
+	case verdictsOfNobody(p.query, msg.table.Columns):
+		p.problem = "that reads verdicts: select rollout_id as well, so that labels know what was shown, or group them"
 		return nil
 	}
 	p.typing, p.on, p.table = false, true, msg.table
@@ -89,6 +99,36 @@ func (m *Model) tableRead(msg tableMsg) tea.Cmd {
 	}
 	return nil
 }
+
+// Words of a query that reads what labellers must not have seen, and of one that sums
+// it up, which shows nobody's.
+var (
+	readsVerdicts = regexp.MustCompile(`(?i)\b(judgments|labels|markers|preferences)\b`)
+	sumsUp        = regexp.MustCompile(`(?i)\bgroup\s+by\b|\b(count|avg|sum|total)\s*\(`)
+)
+
+// verdictsOfNobody says whether a table may hold verdicts of rollouts that it does not
+// name: a label given after could not be known to be blind.
+func verdictsOfNobody(query string, columns []string) bool {
+	return readsVerdicts.MatchString(query) && !sumsUp.MatchString(query) && !slices.Contains(columns, rolloutID)
+}
+
+// sawQueried takes note of the rollouts in sight whose verdicts may be.
+func (m *Model) sawQueried(height int) {
+	p := &m.sql
+	at := slices.Index(p.table.Columns, rolloutID)
+	if at < 0 || !readsVerdicts.MatchString(p.query) {
+		return
+	}
+	list := p.list
+	from, to := list.Window(len(p.table.Rows), max(height, 1))
+	for _, row := range p.table.Rows[from:to] {
+		m.seen[row[at]] = true
+	}
+}
+
+// rolloutID is the column that names a row's rollout.
+const rolloutID = "rollout_id"
 
 // widestCell is the most that a column takes: others are to be seen too. y copies all.
 const widestCell = 40
@@ -120,7 +160,7 @@ func (m *Model) doQueried(id string) tea.Cmd {
 			return copied(strings.Join(p.table.Rows[at], "\t"), "of the row")
 		}
 	case ui.Open:
-		at := slices.Index(p.table.Columns, "rollout_id")
+		at := slices.Index(p.table.Columns, rolloutID)
 		switch {
 		case p.list.Cursor() >= len(p.table.Rows):
 		case at < 0 || p.table.Rows[p.list.Cursor()][at] == "":
@@ -155,7 +195,7 @@ func (m *Model) sqlView(width, height int) []string {
 	if p.typing {
 		lines = append(lines, ui.Row(width, ui.Style{}, append([]ui.Span{ui.S(t.Accent.With(ui.Bold), " sql ")}, p.field.Spans(t, width-6)...)...))
 		switch {
-		case p.busy:
+		case p.ask.busy:
 			lines = append(lines, ui.Row(width, ui.Style{}, ui.S(t.Info, "   "+t.Running().Sign+" asking")))
 		case p.problem != "":
 			for _, row := range ui.Wrap("✗ "+p.problem, width-4) {
@@ -173,6 +213,7 @@ func (m *Model) sqlView(width, height int) []string {
 	}
 	lines = append(lines, ui.Rule(t, width, "What the file says", !p.typing, ui.S(t.Quiet, count)), m.sqlRow(p.table.Columns, width, t.Quiet, ui.Plain))
 	lines = lines[:min(len(lines), max(height, 0))]
+	m.sawQueried(height - len(lines))
 	return append(lines, p.list.View(queriedRows{m}, width, height-len(lines), !p.typing)...)
 }
 

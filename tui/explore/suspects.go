@@ -19,6 +19,7 @@ type suspects struct {
 	of     string // the filter that they are of
 	known  bool
 	busy   bool
+	again  bool // something was committed while it was being counted
 	found  []engine.Suspect
 	tested int
 	units  int
@@ -39,10 +40,15 @@ type suspectsMsg struct {
 // the situations as units.
 func (m *Model) readSuspects() tea.Cmd {
 	s, id, filter, of := m.opts.Store, m.runID, m.filter, m.filter.String()
-	if m.suspects.busy && m.suspects.of == of {
+	p := &m.suspects
+	if p.busy && p.of == of {
+		p.again = true // what is being counted does not hold what was committed since
 		return nil
 	}
-	m.suspects.of, m.suspects.busy = of, true
+	if p.of != of {
+		p.known, p.found, p.tested, p.focus = false, nil, 0, false
+	}
+	p.of, p.busy, p.again = of, true, false
 	fields := record.AxisNames()
 	return m.asked(func(ctx context.Context) tea.Msg {
 		msg := suspectsMsg{of: of}
@@ -81,6 +87,9 @@ func (m *Model) suspectsRead(msg suspectsMsg) tea.Cmd {
 	p.known, p.found, p.tested, p.units = true, msg.found, msg.tested, msg.units
 	p.gen++
 	p.focus = p.focus && len(p.found) > 0
+	if p.again {
+		return m.readSuspects()
+	}
 	return nil
 }
 

@@ -218,6 +218,9 @@ func (m *Model) chosen(msg chosenMsg) tea.Cmd {
 	}
 	if msg.choice == record.ChoiceRetracted {
 		was := p.list[msg.at].choice
+		if n := len(p.trail); n > 0 && p.trail[n-1] == msg.at {
+			p.trail = p.trail[:n-1]
+		}
 		p.list[msg.at].choice = ""
 		p.at = msg.at
 		return tea.Batch(ui.Toast(fmt.Sprintf("Taken back: %s for pair %d", choiceWord(was), msg.at+1)), m.showMatch())
@@ -234,13 +237,16 @@ func (m *Model) chosen(msg chosenMsg) tea.Cmd {
 // takeBackChoice takes the last choice back, of this sitting or at the pair shown.
 func (m *Model) takeBackChoice() tea.Cmd {
 	p := m.pairs
+	if m.saving {
+		return nil // what is being saved can be taken back when it is
+	}
 	at := -1
 	if n := len(p.trail); n > 0 {
-		at, p.trail = p.trail[n-1], p.trail[:n-1]
+		at = p.trail[n-1]
 	} else if p.list[p.at].choice != "" {
 		at = p.at
 	}
-	if at < 0 || m.saving {
+	if at < 0 {
 		return ui.Toast("There is no choice to take back")
 	}
 	return m.prefer(at, record.ChoiceRetracted)
