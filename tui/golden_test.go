@@ -136,6 +136,30 @@ func TestGoldenThemes(t *testing.T) {
 	}
 }
 
+// TestGoldenThemesOfEveryScreen keeps a picture of each screen, colours and all, in the
+// light, the dark and the plain theme, taken on while the program runs.
+func TestGoldenThemesOfEveryScreen(t *testing.T) {
+	plainOnly(t)
+	kept := []string{"runs-form", "live-transcript", "explore-transcript", "label-card", "judge-report", "delta-report", "cut-grpo"}
+	for _, scene := range scenes() {
+		if !slices.Contains(kept, scene.name) {
+			continue
+		}
+		kept = slices.DeleteFunc(kept, func(name string) bool { return name == scene.name })
+		t.Run(scene.name, func(t *testing.T) {
+			t.Parallel()
+			d := scene.make(t, 80, 24)
+			for _, theme := range []string{"dark", "light", "mono"} {
+				d.m.restyle(ui.ThemeNamed(theme))
+				golden(t, "theme-"+theme+"-"+scene.name, d.m.View().Content)
+			}
+		})
+	}
+	if len(kept) > 0 {
+		t.Errorf("there are no scenes %v", kept)
+	}
+}
+
 func TestGoldenThemesOfExplore(t *testing.T) {
 	plainOnly(t)
 	for _, theme := range []string{"dark", "light", "mono"} {
