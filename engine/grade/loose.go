@@ -10,7 +10,7 @@ import (
 
 // looseJSON reads JSON as models write it: also Python's True, False, None and
 // single quotes, a comma before a closing bracket, line breaks inside strings,
-// NaN and Infinity. A name twice in one object is an error, not a choice.
+// NaN and Infinity. A name twice in one object, in whatever case, is an error, not a choice.
 type looseJSON struct {
 	s   string
 	pos int
@@ -73,10 +73,11 @@ func (p *looseJSON) object(depth int) (looseValue, error) {
 		if err != nil {
 			return v, err
 		}
-		if seen[name] {
+		folded := strings.ToLower(strings.ToUpper(name)) // readers that take "Reward" for "reward" would choose
+		if seen[folded] {
 			return v, fmt.Errorf("%w: %q", errDuplicate, clip(name))
 		}
-		seen[name] = true
+		seen[folded] = true
 		v.members = append(v.members, looseMember{name, value})
 		p.space()
 		if !p.take(',') && !p.at('}') {

@@ -38,7 +38,7 @@ const maxVerdict = 1 << 20
 // around it, with Python's True, False, None and single quotes.
 //
 // It is tolerant of form and guesses no content. Two verdicts in one reply, a
-// name twice in one object, a reward that is a text, true, NaN or outside 0..1,
+// name twice in one object (in whatever case), a reward that is a text, true, NaN or outside 0..1,
 // and a score that says otherwise than the reward are all invalid_result. An
 // object without a reward is missing_reward. A missed hard criterion makes the
 // reward 0. It never panics.
